@@ -1,0 +1,1 @@
+"""Types: each kind of the API, declared once."""

@@ -1,0 +1,1 @@
+"""Immutable, exact values: no I/O, no clocks, no chance."""
