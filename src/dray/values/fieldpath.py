@@ -37,13 +37,8 @@ class FieldPath:
 
     def segments(self) -> tuple[str | int | MapKey, ...]:
         """All segments from the root down."""
-        reverse: list[str | int | MapKey] = []
-        node: FieldPath | None = self
-        while node is not None:
-            if node._segment is not None:
-                reverse.append(node._segment)
-            node = node._parent
-        return tuple(reversed(reverse))
+        above = () if self._parent is None else self._parent.segments()
+        return above if self._segment is None else (*above, self._segment)
 
     def __str__(self) -> str:
         text = ""
