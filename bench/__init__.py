@@ -1,0 +1,1 @@
+"""Figures: how fast dray is. Time limits live here alone, never in a test."""
