@@ -28,8 +28,8 @@ $(INSTALLED): requirements/dev.txt pyproject.toml
 		test -n '$(PYTHON)' || { echo 'error: no Python 3.11 or newer with venv found; install one, or name it: make PYTHON=/path/to/python3' >&2; exit 1; }; \
 		echo 'building $(VENV) with $(PYTHON), once'; \
 		'$(PYTHON)' -m venv --clear $(VENV); }
-	@$(RUN) pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	@$(RUN) pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index --editable .
+	@$(RUN) pip install -qq --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(RUN) pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --no-index --editable .
 	@touch $@
 
 demo: $(INSTALLED) ## show what dray does, on the real library
