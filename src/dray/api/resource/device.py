@@ -26,6 +26,11 @@ __all__ = [
     "NodeAllocatableResource",
 ]
 
+def _zero() -> Quantity:
+    return _ZERO
+
+
+_ZERO = Quantity.of(0)
 Boolean = bool
 """`bool`, for the one type whose field has that name."""
 
@@ -98,7 +103,7 @@ class DeviceCapacity(ApiStruct):
             description="How much the device has in all. Does not shrink when shares of it are taken.",
             extra=REQUIRED,
         ),
-    ] = always(Quantity.zero)
+    ] = always(_zero)
     request_policy: Annotated[
         CapacityRequestPolicy | None,
         Meta(description="Which amounts requests may take. Only on devices that allow several allocations."),
@@ -109,7 +114,7 @@ class Counter(ApiStruct):
     """An amount that devices of a pool draw on together."""
 
     value: Annotated[Quantity, Meta(description="How much there is, or is taken.", extra=REQUIRED)] = always(
-        Quantity.zero
+        _zero
     )
 
 
