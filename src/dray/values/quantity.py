@@ -235,9 +235,8 @@ def decode_quantity(json: str | float) -> Quantity:
         return parse_quantity(json.strip())
     if isinstance(json, bool):
         raise QuantityFormatError
-    if isinstance(json, float) and json.is_integer() and abs(json) < 2**53:
-        return parse_quantity(str(int(json)))
-    return parse_quantity(str(json))
+    is_small_integer = abs(json) < 2**53 and json == int(json)
+    return parse_quantity(str(int(json) if is_small_integer else json))
 
 
 _DECIMAL_SUFFIXES: Final = {
