@@ -1,0 +1,1 @@
+"""The core group: pods, nodes and what surrounds them."""
