@@ -26,6 +26,7 @@ __all__ = [
     "NodeAllocatableResource",
 ]
 
+
 def _zero() -> Quantity:
     return _ZERO
 
@@ -113,9 +114,7 @@ class DeviceCapacity(ApiStruct):
 class Counter(ApiStruct):
     """An amount that devices of a pool draw on together."""
 
-    value: Annotated[Quantity, Meta(description="How much there is, or is taken.", extra=REQUIRED)] = always(
-        _zero
-    )
+    value: Annotated[Quantity, Meta(description="How much there is, or is taken.", extra=REQUIRED)] = always(_zero)
 
 
 class CounterSet(ApiStruct):
