@@ -64,76 +64,64 @@ def _sum(counts: Iterable[int | None]) -> int:
     return sum(count or 0 for count in counts)
 
 
-CLAIM_COLUMNS = (
-    Column[ResourceClaim](
+CLAIM_COLUMNS: tuple[Column[ResourceClaim], ...] = (
+    Column(
         "State",
         lambda claim, now: claim_state(claim),
         description="Whether the claim is pending, allocated, reserved for a consumer, or about to be deleted.",
     ),
 )
 
-SLICE_COLUMNS = (
-    Column[ResourceSlice](
+SLICE_COLUMNS: tuple[Column[ResourceSlice], ...] = (
+    Column(
         "Node",
         lambda piece, now: piece.spec.node_name or "",
         description="The one node that the devices can be used from; empty if there are several.",
     ),
-    Column[ResourceSlice](
-        "Driver", lambda piece, now: piece.spec.driver, description="The driver that publishes the devices."
-    ),
-    Column[ResourceSlice](
-        "Pool", lambda piece, now: piece.spec.pool.name, description="The pool that the devices belong to."
-    ),
+    Column("Driver", lambda piece, now: piece.spec.driver, description="The driver that publishes the devices."),
+    Column("Pool", lambda piece, now: piece.spec.pool.name, description="The pool that the devices belong to."),
 )
 
-TAINT_RULE_COLUMNS = (
-    Column[DeviceTaintRule]("Key", lambda rule, now: rule.spec.taint.key, description="Key of the taint."),
-    Column[DeviceTaintRule]("Value", lambda rule, now: rule.spec.taint.value, description="Value of the taint."),
-    Column[DeviceTaintRule](
-        "Effect", lambda rule, now: rule.spec.taint.effect, description="What the taint does to pods."
-    ),
-    Column[DeviceTaintRule](
+TAINT_RULE_COLUMNS: tuple[Column[DeviceTaintRule], ...] = (
+    Column("Key", lambda rule, now: rule.spec.taint.key, description="Key of the taint."),
+    Column("Value", lambda rule, now: rule.spec.taint.value, description="Value of the taint."),
+    Column("Effect", lambda rule, now: rule.spec.taint.effect, description="What the taint does to pods."),
+    Column(
         "TimeAdded",
         lambda rule, now: render_age(rule.spec.taint.time_added, now) if rule.spec.taint.time_added else "",
         description="Time since the taint was added.",
     ),
 )
 
-POOL_STATUS_REQUEST_COLUMNS = (
-    Column[ResourcePoolStatusRequest](
-        "Driver", lambda request, now: request.spec.driver, description="Driver whose pools are asked about."
-    ),
-    Column[ResourcePoolStatusRequest](
-        "Total", _sum_over_pools(lambda pool: pool.total_devices), description="Devices in the pools."
-    ),
-    Column[ResourcePoolStatusRequest](
+POOL_STATUS_REQUEST_COLUMNS: tuple[Column[ResourcePoolStatusRequest], ...] = (
+    Column("Driver", lambda request, now: request.spec.driver, description="Driver whose pools are asked about."),
+    Column("Total", _sum_over_pools(lambda pool: pool.total_devices), description="Devices in the pools."),
+    Column(
         "Available",
         _sum_over_pools(lambda pool: pool.available_devices),
         description="Devices that could be allocated.",
     ),
-    Column[ResourcePoolStatusRequest](
-        "Allocated", _sum_over_pools(lambda pool: pool.allocated_devices), description="Devices that claims hold."
-    ),
-    Column[ResourcePoolStatusRequest](
+    Column("Allocated", _sum_over_pools(lambda pool: pool.allocated_devices), description="Devices that claims hold."),
+    Column(
         "Unavailable",
         _sum_over_pools(lambda pool: pool.unavailable_devices),
         description="Devices that nobody holds and nobody can get.",
     ),
-    Column[ResourcePoolStatusRequest](
+    Column(
         "Errors",
         _sum_over_pools(lambda pool: pool.validation_error is not None),
         description="Pools that could not be counted.",
     ),
-    Column[ResourcePoolStatusRequest](
+    Column(
         "Pools",
         lambda request, now: (request.status.pool_count or 0) if request.status else 0,
         type="integer",
         description="Pools that match, listed or not.",
     ),
-    Column[ResourcePoolStatusRequest](
+    Column(
         "Status",
         lambda request, now: _request_status(request),
         description="Whether the answer is pending, complete or failed.",
     ),
-    Column[ResourcePoolStatusRequest]("Completed", _completed, description="Time since the answer was completed."),
+    Column("Completed", _completed, description="Time since the answer was completed."),
 )

@@ -102,7 +102,7 @@ class DeviceCapacity(ApiStruct):
         Quantity,
         Meta(
             description="How much the device has in all. Does not shrink when shares of it are taken.",
-            extra=REQUIRED,
+            extra=REQUIRED | {"default": None},
         ),
     ] = always(_zero)
     request_policy: Annotated[
@@ -114,7 +114,9 @@ class DeviceCapacity(ApiStruct):
 class Counter(ApiStruct):
     """An amount that devices of a pool draw on together."""
 
-    value: Annotated[Quantity, Meta(description="How much there is, or is taken.", extra=REQUIRED)] = always(_zero)
+    value: Annotated[
+        Quantity, Meta(description="How much there is, or is taken.", extra=REQUIRED | {"default": None})
+    ] = always(_zero)
 
 
 class CounterSet(ApiStruct):

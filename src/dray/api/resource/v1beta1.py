@@ -9,6 +9,7 @@ for: an `exactly` in which nothing is set, an empty node name, `allNodes: false`
 """
 
 from collections.abc import Callable
+from types import new_class
 from typing import Annotated, Any, get_args
 
 import msgspec
@@ -25,7 +26,7 @@ _INLINE = tuple(field.encode_name for field in msgspec.structs.fields(request.Ex
 """Wire names of what a v1beta1 request holds itself."""
 
 _Field = tuple[str, Any, Any]
-"""Name, type and default of a field, as `defstruct` takes them."""
+"""Name, type and default of a field, of the class that gets it."""
 _Rewrite = Callable[[JsonObject], JsonObject]
 
 
@@ -52,18 +53,14 @@ def _copies(declared: type[ApiStruct]) -> dict[str, _Field]:
 
 
 def _derive(name: str, doc: str, *fields: _Field) -> type[ApiStruct]:
-    """Make a type of v1beta1, made like any other API type."""
-    derived = msgspec.defstruct(
-        name,
-        fields,
-        bases=(ApiStruct,),
-        module=__name__,
-        namespace={"__doc__": doc},
-        frozen=True,
-        kw_only=True,
-        omit_defaults=True,
-        rename="camel",
-    )
+    """Make a type of v1beta1, as a class statement with these fields would."""
+    namespace: dict[str, Any] = {
+        "__module__": __name__,
+        "__doc__": doc,
+        "__annotations__": {field: type_ for field, type_, _ in fields},
+        **{field: default for field, _, default in fields},
+    }
+    derived = new_class(name, (ApiStruct,), exec_body=lambda body: body.update(namespace))
     assert issubclass(derived, ApiStruct)
     return derived
 
