@@ -101,7 +101,7 @@ Check = Callable[[K, K | None, CheckContext], list[FieldError]]
 """`check(new, old, context)`; `old` is None on create."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Kind(Generic[K]):
     """One kind of object. Functions are pure; `default` and `prepare_*` return the object to go on with.
 

@@ -25,7 +25,7 @@ Integers are `Int64` or `Int32`, so that numbers out of range are refused. Raw J
 `NO_JSON`; it cannot be Optional. `int | str` is a number or a name (`IntOrString`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Final, TypeVar, dataclass_transform
 
 import msgspec
@@ -41,6 +41,7 @@ __all__ = [
     "IntOrString",
     "always",
     "always_null",
+    "define_struct",
     "list_map",
 ]
 
@@ -107,3 +108,19 @@ class ApiStruct(msgspec.Struct, metaclass=_ApiStructMeta, frozen=True, omit_defa
 
     schema_extensions: ClassVar[Mapping[str, object]] = {}
     """What the published schema says about the whole type, such as that it merges atomically."""
+
+
+def define_struct(
+    name: str, fields: Iterable[tuple[str, Any, Any]], *, module: str, namespace: Mapping[str, Any], **options: Any
+) -> type[ApiStruct]:
+    """Make a type from (name, type, default) of its fields, for types that are derived from others.
+
+    Does what `msgspec.defstruct` does, which knows nothing of metaclasses.
+    """
+    members: dict[str, Any] = {**namespace, "__module__": module, "__qualname__": name, "__annotations__": {}}
+    for field_name, field_type, default in fields:
+        members["__annotations__"][field_name] = field_type
+        members[field_name] = default
+    made = _ApiStructMeta(name, (ApiStruct,), members, **options)
+    assert issubclass(made, ApiStruct)
+    return made

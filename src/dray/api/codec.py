@@ -1,0 +1,222 @@
+"""Bytes to Structs and back, in every version that a kind is served in.
+
+Texts of the declared version go straight through msgspec. An older version has shapes of its own, derived from the
+declared ones; its texts are decoded through those, upgraded as plain JSON and decoded again. What the fast way refuses
+gets a second chance and an explanation in `mending`; what strict decoding refuses is found in `strict`.
+"""
+
+from collections.abc import Iterable
+from functools import cache, cached_property
+from typing import Any, Generic, TypeVar, cast
+
+import msgspec
+
+from dray.api.jsonsyntax import explain_json_syntax
+from dray.api.kind import Kind, Upgrade
+from dray.api.mending import ValueFault, decode_custom, mend
+from dray.api.meta import ApiObject, ListMeta
+from dray.api.shapes import get_shape, reshape
+from dray.api.strict import StrictFault, StrictReader
+from dray.api.struct import ApiStruct, always
+from dray.errors import BadRequest, ObjectRef
+
+__all__ = ["ApiList", "Codec", "decode", "decode_list", "encode", "encode_list", "find_strict_faults", "get_codec"]
+
+K = TypeVar("K", bound=ApiObject)
+
+_ENCODER = msgspec.json.Encoder(enc_hook=str)
+
+
+class ApiList(ApiStruct, Generic[K]):
+    """Objects of one kind, as a list request returns them: without `kind` and `apiVersion` of their own."""
+
+    kind: str = ""
+    api_version: str = ""
+    metadata: ListMeta = always(ListMeta)
+    items: tuple[K, ...] = always(tuple)
+
+
+class _TypeMeta(msgspec.Struct, rename="camel"):
+    """What a text says it is."""
+
+    api_version: str = ""
+    kind: str = ""
+
+
+class Codec(Generic[K]):
+    """Reads and writes one kind in one version."""
+
+    def __init__(self, kind: Kind[K], version: str) -> None:
+        served = kind.find_version(version)
+        if served is None:
+            raise ValueError(f"{kind.name} is not served in version {version!r}")
+        self._kind = kind
+        self._version = version
+        self._upgrade: Upgrade | None = served.upgrade
+        self._api_version = kind.api_version(version)
+        self._declared_api_version = kind.api_version(kind.declared_version)
+        self._about = ObjectRef(group=kind.group, kind=kind.name, resource=kind.plural)
+        self._decoder: msgspec.json.Decoder[K] = msgspec.json.Decoder(kind.struct, dec_hook=decode_custom)
+
+    @cached_property
+    def wire_struct(self) -> type[ApiObject]:
+        """The Struct with the shape of this version."""
+        return reshape(self._kind.struct, self._upgrade.replaced) if self._upgrade else self._kind.struct
+
+    @cached_property
+    def _wire_decoder(self) -> msgspec.json.Decoder[Any]:
+        return msgspec.json.Decoder(self.wire_struct, dec_hook=decode_custom) if self._upgrade else self._decoder
+
+    @cached_property
+    def _strict_reader(self) -> StrictReader:
+        return StrictReader(self.wire_struct)
+
+    @cached_property
+    def _list_decoder(self) -> msgspec.json.Decoder[Any]:
+        specialised = cast("Any", ApiList)[self.wire_struct]  # at run time, which no checker can follow
+        return msgspec.json.Decoder(specialised, dec_hook=decode_custom)
+
+    def decode(self, text: bytes, *, strict: bool = False) -> K:
+        """Read one object. Raises BadRequest, in the API server's words, for what cannot be one.
+
+        A missing `kind` or `apiVersion` is taken for granted. In strict mode unknown and repeated fields are refused.
+        """
+        thing = self._decode_wire(text)
+        if thing.api_version not in ("", self._api_version) or thing.kind not in ("", self._kind.name):
+            raise self._explain_other_type(thing.api_version, thing.kind)
+        if strict and (faults := self._strict_reader.find_faults(text)):
+            raise self._refuse(f"strict decoding error: {', '.join(map(str, faults))}")
+        return self._declare(thing)
+
+    def find_strict_faults(self, text: bytes) -> list[StrictFault]:
+        """The unknown and repeated fields of a text that `decode` takes, in its order."""
+        return self._strict_reader.find_faults(text)
+
+    def encode(self, thing: K) -> bytes:
+        """Write one object, with the kind and the version it is written in."""
+        if self._upgrade is None:
+            if thing.api_version != self._api_version or thing.kind != self._kind.name:
+                thing = msgspec.structs.replace(thing, api_version=self._api_version, kind=self._kind.name)
+            return _ENCODER.encode(thing)
+        return _ENCODER.encode(self._downgrade(thing, self._upgrade))
+
+    def encode_list(self, things: Iterable[K], metadata: ListMeta) -> bytes:
+        """Write a list of objects."""
+        items: list[object] = []
+        for thing in things:
+            bare = msgspec.structs.replace(thing, api_version="", kind="")
+            items.append(self._downgrade(bare, self._upgrade) if self._upgrade else bare)
+        kind = f"{self._kind.name}List"
+        return _ENCODER.encode({"kind": kind, "apiVersion": self._api_version, "metadata": metadata, "items": items})
+
+    def decode_list(self, text: bytes) -> ApiList[K]:
+        """Read a list of objects, as the API server writes them."""
+        try:
+            listed: ApiList[Any] = self._list_decoder.decode(text)
+        except msgspec.DecodeError as fault:
+            raise BadRequest(f"{self._kind.name}List: {fault}") from fault
+        items = tuple(self._declare(each) for each in listed.items)
+        return msgspec.structs.replace(listed, items=items)
+
+    def _decode_wire(self, text: bytes) -> ApiObject:
+        try:
+            thing: ApiObject = self._wire_decoder.decode(text)
+        except msgspec.ValidationError:
+            return self._decode_slowly(text)
+        except (msgspec.DecodeError, RecursionError) as fault:
+            raise self._explain_syntax(text, explain_json_syntax(text) or str(fault)) from fault
+        return thing
+
+    def _decode_slowly(self, text: bytes) -> ApiObject:
+        text = msgspec.json.format(text, indent=-1)
+        try:
+            meta = msgspec.json.decode(text, type=_TypeMeta)
+        except msgspec.ValidationError as fault:
+            raise self._explain_syntax(text, str(fault)) from fault
+        if meta.api_version not in ("", self._api_version) or meta.kind not in ("", self._kind.name):
+            raise self._explain_other_type(meta.api_version, meta.kind)
+        try:
+            thing: ApiObject = self._wire_decoder.decode(mend(get_shape(self.wire_struct), text))
+        except (ValueFault, msgspec.ValidationError) as fault:
+            raise self._refuse(str(fault)) from fault
+        return thing
+
+    def _declare(self, thing: Any) -> K:
+        """Bring what was decoded into the declared shape, naming the declared version."""
+        kind = self._kind.name
+        if self._upgrade is not None:
+            upgraded = self._upgrade.to_declared(msgspec.json.decode(_ENCODER.encode(thing)))
+            upgraded |= {"apiVersion": self._declared_api_version, "kind": kind}
+            return self._decoder.decode(msgspec.json.encode(upgraded))
+        if thing.api_version == self._declared_api_version and thing.kind == kind:
+            return cast("K", thing)  # decoded by this kind's own decoder
+        declared: K = msgspec.structs.replace(thing, api_version=self._declared_api_version, kind=kind)
+        return declared
+
+    def _downgrade(self, thing: K, upgrade: Upgrade) -> dict[str, Any]:
+        old = upgrade.from_declared(msgspec.json.decode(_ENCODER.encode(thing)))
+        return old | ({"apiVersion": self._api_version} if thing.kind else {})
+
+    def _refuse(self, detail: str) -> BadRequest:
+        name = self._kind.name
+        return BadRequest(f'{name} in version "{self._version}" cannot be handled as a {name}: {detail}', self._about)
+
+    def _explain_other_type(self, api_version: str, kind: str) -> BadRequest:
+        name = self._kind.name
+        kind = kind or name
+        version = (api_version or self._api_version).rpartition("/")[2]
+        if api_version in ("", self._api_version):
+            detail = f"converting ({version}.{kind}) to ({version}.{name}): unknown conversion"
+        else:
+            detail = f'no kind "{kind}" is registered for version "{api_version}"'
+        return BadRequest(f'{kind} in version "{version}" cannot be handled as a {name}: {detail}', self._about)
+
+    def _explain_syntax(self, text: bytes, detail: str) -> BadRequest:
+        return BadRequest(
+            f"the object provided is unrecognized (must be of type {self._kind.name}): "
+            f"couldn't get version/kind; json parse error: {detail} ({_summarise(text)})",
+            self._about,
+        )
+
+
+def _summarise(text: bytes) -> str:
+    """The beginning of a text, in hexadecimal unless it could be JSON."""
+    if not text:
+        return "<empty>"
+    head = text[:30].decode(errors="replace") if text.startswith(b"{") else text[:30].hex()
+    return f"{head} ..." if len(text) > 30 else head
+
+
+@cache
+def _make_codec(kind: Kind[Any], version: str) -> Codec[Any]:
+    return Codec(kind, version)
+
+
+def get_codec(kind: Kind[K], version: str) -> Codec[K]:
+    """The codec of a kind in a served version; made once."""
+    return _make_codec(kind, version)
+
+
+def decode(kind: Kind[K], version: str, text: bytes, *, strict: bool = False) -> K:
+    """Read one object; see `Codec.decode`."""
+    return get_codec(kind, version).decode(text, strict=strict)
+
+
+def encode(kind: Kind[K], thing: K, version: str) -> bytes:
+    """Write one object; see `Codec.encode`."""
+    return get_codec(kind, version).encode(thing)
+
+
+def find_strict_faults(kind: Kind[Any], version: str, text: bytes) -> list[StrictFault]:
+    """The unknown and repeated fields of a text; see `Codec.find_strict_faults`."""
+    return get_codec(kind, version).find_strict_faults(text)
+
+
+def encode_list(kind: Kind[K], things: Iterable[K], metadata: ListMeta, version: str) -> bytes:
+    """Write a list of objects."""
+    return get_codec(kind, version).encode_list(things, metadata)
+
+
+def decode_list(kind: Kind[K], version: str, text: bytes) -> ApiList[K]:
+    """Read a list of objects."""
+    return get_codec(kind, version).decode_list(text)

@@ -1,0 +1,164 @@
+"""What is wrong with a text that is not JSON, in the words of Kubernetes' parser.
+
+Used only after the real parser has refused a text; it walks the text again and stops at the first character that cannot
+stand there.
+"""
+
+from typing import NoReturn
+
+from dray.values.quoting import quote
+
+__all__ = ["explain_json_syntax"]
+
+_SPACE = b" \t\r\n"
+_DIGITS = b"0123456789"
+_HEX = b"0123456789abcdefABCDEF"
+_LITERALS = {b"t": b"true", b"f": b"false", b"n": b"null"}
+
+
+class _SyntaxFault(Exception):
+    """Stops the walk; the message is the result."""
+
+
+def explain_json_syntax(text: bytes) -> str | None:
+    """The first fault, or None if the text is JSON after all."""
+    try:
+        _Walk(text).document()
+    except _SyntaxFault as fault:
+        return str(fault)
+    except RecursionError:
+        return "exceeded max depth"
+    return None
+
+
+class _Walk:
+    """Position in a text; each method steps over what it is named after."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._at = 0
+
+    def document(self) -> None:
+        self._value()
+        self._space()
+        if self._at < len(self._text):
+            self._refuse("after top-level value")
+
+    def _peek(self) -> bytes:
+        if self._at >= len(self._text):
+            raise _SyntaxFault("unexpected end of JSON input")
+        return self._text[self._at : self._at + 1]
+
+    def _take(self) -> bytes:
+        character = self._peek()
+        self._at += 1
+        return character
+
+    def _refuse(self, where: str) -> NoReturn:
+        character = chr(self._peek()[0])
+        shown = {"'": "\\'", '"': '"'}.get(character, quote(character)[1:-1])
+        raise _SyntaxFault(f"invalid character '{shown}' {where}")
+
+    def _space(self) -> None:
+        while self._at < len(self._text) and self._text[self._at] in _SPACE:
+            self._at += 1
+
+    def _value(self) -> None:
+        self._space()
+        first = self._peek()
+        if first == b"{":
+            self._object()
+        elif first == b"[":
+            self._array()
+        elif first == b'"':
+            self._string()
+        elif first in _LITERALS:
+            self._literal(_LITERALS[first])
+        elif first == b"-" or first in _DIGITS:
+            self._number()
+        else:
+            self._refuse("looking for beginning of value")
+
+    def _object(self) -> None:
+        self._at += 1
+        self._space()
+        if self._peek() == b"}":
+            self._at += 1
+            return
+        while True:
+            self._space()
+            if self._peek() != b'"':
+                self._refuse("looking for beginning of object key string")
+            self._string()
+            self._space()
+            if self._peek() != b":":
+                self._refuse("after object key")
+            self._at += 1
+            self._value()
+            if self._is_last(b"}", "after object key:value pair"):
+                return
+
+    def _array(self) -> None:
+        self._at += 1
+        self._space()
+        if self._peek() == b"]":
+            self._at += 1
+            return
+        while True:
+            self._value()
+            if self._is_last(b"]", "after array element"):
+                return
+
+    def _is_last(self, end: bytes, where: str) -> bool:
+        self._space()
+        if self._peek() not in (b",", end):
+            self._refuse(where)
+        return self._take() == end
+
+    def _string(self) -> None:
+        self._at += 1
+        while (character := self._peek()) != b'"':
+            if character < b" ":
+                self._refuse("in string literal")
+            self._at += 1
+            if character == b"\\":
+                self._escape()
+        self._at += 1
+
+    def _escape(self) -> None:
+        if self._peek() not in b'bfnrt\\/"u':
+            self._refuse("in string escape code")
+        if self._take() == b"u":
+            for _ in range(4):
+                if self._peek() not in _HEX:
+                    self._refuse("in \\u hexadecimal character escape")
+                self._at += 1
+
+    def _literal(self, word: bytes) -> None:
+        self._at += 1
+        for expected in word[1:]:
+            if self._peek()[0] != expected:
+                self._refuse(f"in literal {word.decode()} (expecting '{chr(expected)}')")
+            self._at += 1
+
+    def _number(self) -> None:
+        if self._peek() == b"-":
+            self._at += 1
+        if self._peek() == b"0":
+            self._at += 1
+        else:
+            self._digits("in numeric literal")
+        if self._text[self._at : self._at + 1] == b".":
+            self._at += 1
+            self._digits("after decimal point in numeric literal")
+        if self._text[self._at : self._at + 1] in (b"e", b"E"):
+            self._at += 1
+            if self._peek() in b"+-":
+                self._at += 1
+            self._digits("in exponent of numeric literal")
+
+    def _digits(self, where: str) -> None:
+        if self._peek() not in _DIGITS:
+            self._refuse(where)
+        while self._at < len(self._text) and self._text[self._at] in _DIGITS:
+            self._at += 1
