@@ -18,7 +18,7 @@ from msgspec.structs import FieldInfo
 
 from dray.api.kind import JsonObject, Upgrade
 from dray.api.resource import device, request
-from dray.api.struct import ApiStruct
+from dray.api.struct import ApiStruct, always
 
 __all__ = ["CLAIM", "CLAIM_TEMPLATE", "SLICE", "BasicDevice", "Device", "DeviceRequest"]
 
@@ -88,7 +88,22 @@ DeviceRequest = _derive(
     Once any of the fields between `name` and `first_available` is set, even to an empty list, the request is exact.
     """,
     _request["name"],
-    *(_keep_empty(field) for field in msgspec.structs.fields(request.ExactDeviceRequest)),
+    (
+        "device_class_name",
+        Annotated[
+            str,
+            Meta(
+                description="DeviceClass whose selectors and configuration apply besides those given here. "
+                "Required unless there are alternatives."
+            ),
+        ],
+        always(str),
+    ),
+    *(
+        _keep_empty(field)
+        for field in msgspec.structs.fields(request.ExactDeviceRequest)
+        if field.name != "device_class_name"
+    ),
     _request["first_available"],
 )
 
