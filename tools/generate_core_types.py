@@ -48,14 +48,12 @@ ZERO_FACTORIES = {
     "Quantity": "lambda: ZERO",
 }
 LINE_LENGTH = 120
-GROUPS_COMPARED = (
-    "core.v1",
-    "authentication.v1",
-    "coordination.v1",
-    "events.v1",
-    "policy.v1",
-    "rbac.v1",
-    "scheduling.v1",
+KINDS_COMPARED = (
+    *("authentication.v1.TokenRequest", "coordination.v1.Lease", "events.v1.Event", "policy.v1.Eviction"),
+    *("policy.v1.PodDisruptionBudget", "scheduling.v1.PriorityClass"),
+    *(f"rbac.v1.{kind}" for kind in ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")),
+    *(f"core.v1.{kind}" for kind in ("Binding", "ConfigMap", "Event", "LimitRange", "Namespace", "Node", "Pod")),
+    *(f"core.v1.{kind}" for kind in ("ResourceQuota", "Secret", "Service", "ServiceAccount")),
 )
 JsonObject = dict[str, Any]
 
@@ -274,12 +272,17 @@ def write_module(words: Words, module: str, schemas: dict[str, JsonObject], orde
 
 
 def recorded_fields(schemas: dict[str, JsonObject]) -> dict[str, dict[str, str]]:
-    """Names and types of every field of the kinds that dray has, `core.v1.Pod: {spec: PodSpec}`."""
-    table = {}
-    for name, schema in sorted(schemas.items()):
+    """Names and types of every field of the kinds that dray has and all below them."""
+    table: dict[str, dict[str, str]] = {}
+    waiting = [f"io.k8s.api.{kind}" for kind in KINDS_COMPARED]
+    while waiting:
+        name = waiting.pop()
         short = name.removeprefix("io.k8s.api.")
-        if short.startswith(tuple(f"{group}." for group in GROUPS_COMPARED)) and "properties" in schema:
-            table[short] = {field: python_type(prop) for field, prop in schema["properties"].items()}
+        if short in table or short == name or name not in schemas:
+            continue
+        properties = schemas[name].get("properties", {})
+        table[short] = {field: python_type(prop) for field, prop in properties.items()}
+        waiting += re.findall(r"#/components/schemas/([\w.]+)", json.dumps(properties))
     return table
 
 

@@ -1,4 +1,4 @@
-"""A stable address in front of pods.
+"""What is wanted of a service and what is known about it.
 
 Written by tools/generate_core_types.py; change its table, not this.
 """

@@ -1,0 +1,1 @@
+"""Who a caller is: tokens and reviews of them."""

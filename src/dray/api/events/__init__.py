@@ -1,0 +1,1 @@
+"""Events in their newer form."""

@@ -1,0 +1,1 @@
+"""Evictions, and budgets that hold them back."""
