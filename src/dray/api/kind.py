@@ -14,6 +14,7 @@ from dray.api.columns import AGE, NAME, Column
 from dray.api.meta import ApiObject
 from dray.api.struct import ApiStruct
 from dray.errors import FieldError
+from dray.values.names import dns_subdomain_faults
 from dray.values.times import Time
 
 __all__ = [
@@ -107,7 +108,7 @@ class Kind(Generic[K]):
 
     Order of a write: decode, `default`, `prepare_*` (reset what this operation may not touch, set the generation), the
     metadata checks of every kind, then this kind's checks. Generic metadata (uid, timestamps, immutability, names) is
-    no business of a kind; only `check_name` is.
+    no business of a kind; only `name_faults` is.
     """
 
     struct: type[K]
@@ -122,8 +123,8 @@ class Kind(Generic[K]):
     categories: tuple[str, ...] = ()
     subresources: tuple[Subresource, ...] = ()
     verbs: tuple[str, ...] = ALL_VERBS
-    check_name: Callable[[str], list[str]] | None = None
-    """Faults of a complete name; None: the usual rule, a DNS subdomain."""
+    name_faults: Callable[[str], Sequence[str]] = dns_subdomain_faults
+    """What is wrong with a complete name."""
     counts_generations: bool = False
     """Whether generation starts at 1 (and `prepare_update` raises it)."""
     default: Callable[[K, Time], K] = lambda new, now: new
