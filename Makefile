@@ -65,7 +65,7 @@ conformance: $(INSTALLED) ## recorded cases of Kubernetes (CASES=folder for more
 	@status=0; for file in $(CASE_FILES); do $(VENV)/bin/python tools/conformance.py "$$file" || status=1; done; exit $$status
 
 golden: $(INSTALLED) ## rewrite the expected outputs; review the diff like code
-	DRAY_GOLDEN=rewrite $(RUN) pytest -q tests/golden
+	$(RUN) pytest -q tests/golden --rewrite-golden
 
 examples: $(INSTALLED) ## nothing yet: examples are applied to `dray up`, which is still to come
 	@echo 'examples: nothing yet; they are applied to `dray up`, which is still to come'

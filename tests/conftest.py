@@ -1,5 +1,8 @@
-"""Settings of the whole suite: how long hypothesis searches."""
+"""What the whole suite shares: how long hypothesis searches, and goldens."""
 
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 # No deadlines: time limits live in `make bench` alone. On a busy machine drawing may be slow, which is no fault.
@@ -10,3 +13,30 @@ settings.register_profile(
 )
 settings.register_profile("soak", max_examples=5_000, deadline=None, suppress_health_check=_PATIENT, print_blob=True)
 settings.load_profile("dev")
+
+GOLDEN = Path(__file__).parent / "golden" / "expected"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rewrite-golden", action="store_true", help="write expected outputs anew: `make golden`")
+
+
+class Golden:
+    """Expected outputs in `tests/golden/expected`."""
+
+    def __init__(self, *, rewrite: bool) -> None:
+        self._rewrite = rewrite
+
+    def check(self, name: str, text: str) -> None:
+        """Compare a text with the file of that name, or write the file."""
+        file = GOLDEN / name
+        if self._rewrite:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        assert file.exists(), f"no golden {name} yet: run `make golden` and review it"
+        assert text == file.read_text(encoding="utf-8"), f"{name} changed: if that is meant, run `make golden`"
+
+
+@pytest.fixture(scope="session")
+def golden(request: pytest.FixtureRequest) -> Golden:
+    return Golden(rewrite=request.config.getoption("--rewrite-golden"))

@@ -1,0 +1,1 @@
+"""The command `dray`: verbs for people, thin over the library."""
