@@ -38,8 +38,6 @@ OBJECTS: dict[str, st.SearchStrategy[Any]] = {
 SERVED = [
     pytest.param(kind, version.name, id=f"{kind.name}-{version.name}") for kind in KINDS for version in kind.versions
 ]
-    pytest.param(kind, version.name, id=f"{kind.name}-{version.name}") for kind in KINDS for version in kind.versions
-]
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 
 
