@@ -7,6 +7,12 @@ the ones that the API server of release 1.37 still has, with the warnings that i
 from dray.api.columns import AGE, NAME
 from dray.api.kind import STATUS, Kind, Scope, ServedVersion, Upgrade
 from dray.api.resource import columns, defaults, prepare, v1beta1
+from dray.api.resource.checks import claim as claim_checks
+from dray.api.resource.checks import claimtemplate as template_checks
+from dray.api.resource.checks import deviceclass as class_checks
+from dray.api.resource.checks import poolstatus as pool_status_checks
+from dray.api.resource.checks import slice as slice_checks
+from dray.api.resource.checks import taintrule as taint_rule_checks
 from dray.api.resource.claim import ResourceClaim
 from dray.api.resource.claimtemplate import ResourceClaimTemplate
 from dray.api.resource.deviceclass import DeviceClass
@@ -60,6 +66,8 @@ RESOURCE_SLICE: Kind[ResourceSlice] = Kind(
     counts_generations=True,
     default=defaults.default_slice,
     prepare_update=prepare.prepare_slice_update,
+    create_checks=slice_checks.create_checks,
+    update_checks=slice_checks.update_checks,
     warnings=_warn_of_upper_case,
     columns=(NAME, *columns.SLICE_COLUMNS, AGE),
     field_selectors={
@@ -82,6 +90,9 @@ RESOURCE_CLAIM: Kind[ResourceClaim] = Kind(
     prepare_create=prepare.prepare_claim_create,
     prepare_update=prepare.prepare_claim_update,
     prepare_status=prepare.prepare_claim_status,
+    create_checks=claim_checks.create_checks,
+    update_checks=claim_checks.update_checks,
+    status_checks=claim_checks.status_checks,
     columns=(NAME, *columns.CLAIM_COLUMNS, AGE),
 )
 
@@ -94,6 +105,8 @@ RESOURCE_CLAIM_TEMPLATE: Kind[ResourceClaimTemplate] = Kind(
     versions=_core_versions("ResourceClaimTemplate", v1beta1.CLAIM_TEMPLATE),
     storage_version="v1",
     default=defaults.default_claim_template,
+    create_checks=template_checks.create_checks,
+    update_checks=template_checks.update_checks,
 )
 
 DEVICE_CLASS: Kind[DeviceClass] = Kind(
@@ -106,6 +119,8 @@ DEVICE_CLASS: Kind[DeviceClass] = Kind(
     storage_version="v1",
     counts_generations=True,
     prepare_update=prepare.prepare_class_update,
+    create_checks=class_checks.create_checks,
+    update_checks=class_checks.update_checks,
 )
 
 DEVICE_TAINT_RULE: Kind[DeviceTaintRule] = Kind(
@@ -126,6 +141,9 @@ DEVICE_TAINT_RULE: Kind[DeviceTaintRule] = Kind(
     prepare_create=prepare.prepare_taint_rule_create,
     prepare_update=prepare.prepare_taint_rule_update,
     prepare_status=prepare.prepare_taint_rule_status,
+    create_checks=taint_rule_checks.create_checks,
+    update_checks=taint_rule_checks.update_checks,
+    status_checks=taint_rule_checks.status_checks,
     columns=(NAME, *columns.TAINT_RULE_COLUMNS, AGE),
 )
 
@@ -142,6 +160,9 @@ RESOURCE_POOL_STATUS_REQUEST: Kind[ResourcePoolStatusRequest] = Kind(
     prepare_create=prepare.prepare_pool_status_request_create,
     prepare_update=prepare.prepare_pool_status_request_update,
     prepare_status=prepare.prepare_pool_status_request_status,
+    create_checks=pool_status_checks.create_checks,
+    update_checks=pool_status_checks.update_checks,
+    status_checks=pool_status_checks.status_checks,
     columns=(NAME, *columns.POOL_STATUS_REQUEST_COLUMNS, AGE),
 )
 
