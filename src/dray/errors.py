@@ -73,11 +73,16 @@ _PREFIXES = {
 }
 
 
+_GO_ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
+"""What Go's JSON encoder escapes for the sake of browsers."""
+
+
 def render_value(value: object) -> str:
     """Print a refused value as Kubernetes does: strings quoted, numbers and booleans plain, the rest as JSON."""
     if isinstance(value, str):
         return quote(value)
-    return msgspec.json.encode(value, enc_hook=str).decode()
+    text = msgspec.json.encode(value, enc_hook=str)
+    return msgspec.json.format(text, indent=-1).decode().translate(_GO_ESCAPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +122,7 @@ def forbidden(path: FieldPath, detail: str, *, hint: str | None = None) -> Field
     return FieldError(FieldReason.FORBIDDEN, path, detail, None, hint)
 
 
-def not_supported(
-    path: FieldPath, value: object, supported: Iterable[str], *, hint: str | None = None
-) -> FieldError:
+def not_supported(path: FieldPath, value: object, supported: Iterable[str], *, hint: str | None = None) -> FieldError:
     """The value is not one of a closed set, which is listed in the order given."""
     listed = ", ".join(quote(each) for each in supported)
     return FieldError(FieldReason.NOT_SUPPORTED, path, f"supported values: {listed}", render_value(value), hint)
