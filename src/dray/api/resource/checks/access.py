@@ -86,7 +86,9 @@ def _binding_faults(context: CheckContext) -> Iterator[FieldError]:
 def _touched_drivers(before: ResourceClaimStatus, after: ResourceClaimStatus) -> list[str]:
     """Drivers of all entries that were added, removed or changed, sorted."""
     old, new = _by_device(before.devices), _by_device(after.devices)
-    return sorted({device.driver for device in old.keys() | new.keys() if not is_same(old.get(device), new.get(device))})
+    return sorted(
+        {device.driver for device in old.keys() | new.keys() if not is_same(old.get(device), new.get(device))}
+    )
 
 
 def _by_device(statuses: tuple[AllocatedDeviceStatus, ...]) -> dict[AllocatedDevice, AllocatedDeviceStatus]:

@@ -47,15 +47,15 @@ def check_status(new: ResourceClaim, old: ResourceClaim | None, context: CheckCo
     report.add_all(check_admin_results(new, old, context))
     report.add_all(check_status_access(new, old, context))
     status, stored = new.status, old.status
+    is_new = stored.allocation is None
+    if not is_new and status.allocation is not None and not is_same(status.allocation, stored.allocation):
+        hint = "clear the allocation first, then write another one"
+        report.declare(invalid(STATUS / "allocation", None, "field cannot be modified once set", hint=hint))
     _inspect_consumers(status.reserved_for, STATUS / "reservedFor", report)
     inspect_device_statuses(status.devices, status.allocation, STATUS / "devices", report)
     _inspect_reservation(status, stored, report, is_deleted=new.metadata.deletion_timestamp is not None)
-    if status.allocation is not None and stored.allocation is None:
-        names = RequestNames(new.spec.devices)
-        inspect_allocation(status.allocation, names, STATUS / "allocation", report)
-    elif not is_same(status.allocation, stored.allocation) and status.allocation is not None:
-        hint = "clear the allocation first, then write another one"
-        report.declare(invalid(STATUS / "allocation", None, "field cannot be modified once set", hint=hint))
+    if is_new and status.allocation is not None:
+        inspect_allocation(status.allocation, RequestNames(new.spec.devices), STATUS / "allocation", report)
     return report.faults()
 
 
