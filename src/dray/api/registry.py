@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dray.api.kind import Kind
+from dray.api.resource import kinds as resource
 
-__all__ = ["AnyKind", "Registry"]
+__all__ = ["SERVED", "AnyKind", "Registry"]
 
 AnyKind = Kind[Any]
 
@@ -36,3 +37,7 @@ class Registry:
     def find_kind(self, api_version: str, kind: str) -> AnyKind | None:
         """The kind that a manifest names with `apiVersion` and `kind`."""
         return self._by_kind.get((api_version, kind))
+
+
+SERVED = Registry(resource.KINDS)
+"""Every kind that dray serves."""
