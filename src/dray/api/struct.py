@@ -94,7 +94,8 @@ def always_null(*, name: str | None = None) -> Any:
     return msgspec.field(default_factory=_nothing, name=name)
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field, always, always_null))
+# `always` and `always_null` are left out: type checkers then take what they return for a default, which it is.
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
 class _ApiStructMeta(msgspec.StructMeta):
     """Makes every subclass keyword-only, and tells type checkers so; msgspec inherits its other options by itself."""
 
