@@ -98,7 +98,8 @@ class Codec(Generic[K]):
             if thing.api_version != self._api_version or thing.kind != self._kind.name:
                 thing = msgspec.structs.replace(thing, api_version=self._api_version, kind=self._kind.name)
             return _ENCODER.encode(thing)
-        return _ENCODER.encode(self._downgrade(thing, self._upgrade))
+        named = {"kind": self._kind.name, "apiVersion": self._api_version}
+        return _ENCODER.encode(named | self._downgrade(thing, self._upgrade) | named)
 
     def encode_list(self, things: Iterable[K], metadata: ListMeta) -> bytes:
         """Write a list of objects."""
