@@ -4,6 +4,8 @@ The one place that puts types, versions, defaults, checks and columns together. 
 the ones that the API server of release 1.37 still has, with the warnings that it gives for them.
 """
 
+from typing import Any
+
 from dray.api.columns import AGE, NAME
 from dray.api.kind import STATUS, Kind, Scope, ServedVersion, Upgrade
 from dray.api.resource import columns, defaults, prepare, v1beta1
@@ -166,7 +168,7 @@ RESOURCE_POOL_STATUS_REQUEST: Kind[ResourcePoolStatusRequest] = Kind(
     columns=(NAME, *columns.POOL_STATUS_REQUEST_COLUMNS, AGE),
 )
 
-KINDS = (
+KINDS: tuple[Kind[Any], ...] = (
     DEVICE_CLASS,
     DEVICE_TAINT_RULE,
     RESOURCE_CLAIM,
