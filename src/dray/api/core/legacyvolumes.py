@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from dray.api.core.references import LocalObjectReference
-from dray.api.struct import ATOMIC, REQUIRED, ApiStruct, Int32, always
+from dray.api.struct import ATOMIC, REQUIRED, ApiStruct, Int32, always, always_null
 
 __all__ = [
     "AWSElasticBlockStoreVolumeSource",
@@ -262,8 +262,8 @@ class ScaleIOVolumeSource(ApiStruct):
 
     gateway: Annotated[str, Meta(description="Address of the gateway.", extra=REQUIRED)] = always(str)
     system: Annotated[str, Meta(description="Name of the system.", extra=REQUIRED)] = always(str)
-    secret_ref: Annotated[LocalObjectReference, Meta(description="Secret with credentials.", extra=REQUIRED)] = always(
-        LocalObjectReference
+    secret_ref: Annotated[LocalObjectReference | None, Meta(description="Secret with credentials.", extra=REQUIRED)] = (
+        always_null()
     )
     ssl_enabled: Annotated[bool, Meta(description="Whether to speak TLS with the gateway.")] = False
     protection_domain: Annotated[str, Meta(description="Protection domain of the storage.")] = ""
