@@ -27,13 +27,13 @@ __all__ = [
 ]
 
 
-def _zero() -> Quantity:
-    return _ZERO
-
-
 _ZERO = Quantity.of(0)
 Boolean = bool
 """`bool`, for the one type whose field has that name."""
+
+
+def _zero() -> Quantity:
+    return _ZERO
 
 
 class DeviceAttribute(ApiStruct):

@@ -26,7 +26,7 @@ _INLINE = tuple(field.encode_name for field in msgspec.structs.fields(request.Ex
 """Wire names of what a v1beta1 request holds itself."""
 
 _Field = tuple[str, Any, Any]
-"""Name, type and default of a field, of the class that gets it."""
+"""Name, type and default of a field."""
 _Rewrite = Callable[[JsonObject], JsonObject]
 
 
@@ -78,7 +78,7 @@ Device = _derive(
     "Device",
     "A name, and a device that bears it. Without `basic` the device has no properties.",
     _device["name"],
-    ("basic", Annotated[BasicDevice | None, Meta(description="The device. Its properties stand in here.")], None),
+    ("basic", Annotated[BasicDevice | None, Meta(description="All properties of the device but its name.")], None),
 )
 
 DeviceRequest = _derive(
