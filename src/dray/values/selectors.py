@@ -58,6 +58,8 @@ class Requirement(NamedTuple):
         """Whether the labels meet it. Numbers are compared as integers of 64 bits; other text is no match."""
         value = labels.get(self.key)
         match self.operator:
+            case Operator.EQUALS | Operator.DOUBLE_EQUALS | Operator.IN:
+                return value in self.values
             case Operator.EXISTS:
                 return value is not None
             case Operator.DOES_NOT_EXIST:
@@ -66,8 +68,6 @@ class Requirement(NamedTuple):
                 return value not in self.values
             case Operator.GREATER_THAN | Operator.LESS_THAN:
                 return value is not None and self._compares(value)
-            case _:
-                return value in self.values
 
     def _compares(self, value: str) -> bool:
         number = _parse_int64(value)
