@@ -1,13 +1,18 @@
 """Which adapter stands behind each port. No other module chooses."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TextIO
 
+from dray.api.checks import AccessQuestion, CheckContext, ExpressionVerdict
+from dray.api.registry import SERVED, Registry
 from dray.app.logsetup import open_log
 from dray.app.settings import Settings
 from dray.effects.clock import Clock, SystemClock
 from dray.effects.log import Log
+from dray.values.times import Time
 
-__all__ = ["wire_clock", "wire_log"]
+__all__ = ["wire_clock", "wire_log", "wire_offline_context", "wire_registry"]
 
 
 def wire_clock() -> Clock:
@@ -18,3 +23,38 @@ def wire_clock() -> Clock:
 def wire_log(settings: Settings, stream: TextIO, clock: Clock) -> Log:
     """The log on `stream` that the settings ask for."""
     return open_log(settings.log, stream, clock)
+
+
+def wire_registry() -> Registry:
+    """Every kind that is served."""
+    return SERVED
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineContext:
+    """Answers the questions of checks where no cluster is at hand: what only a cluster knows is in order."""
+
+    now: Time
+    verb: str = "create"
+    caller_node: str | None = None
+
+    def judge_selector(self, expression: str) -> ExpressionVerdict:
+        """Compile as at admission."""
+        return ExpressionVerdict(None, 0)
+
+    def judge_derived_attribute(self, expression: str) -> ExpressionVerdict:
+        """Compile as at admission."""
+        return ExpressionVerdict(None, 0)
+
+    def namespace_labels(self, namespace: str) -> Mapping[str, str]:
+        """Labels that permit everything."""
+        return {"resource.kubernetes.io/admin-access": "true"}
+
+    def deny(self, question: AccessQuestion) -> str | None:
+        """Nothing is denied."""
+        return None
+
+
+def wire_offline_context(clock: Clock) -> CheckContext:
+    """What checks may ask when an object is checked without a cluster, at this moment."""
+    return OfflineContext(clock.now().to_time())

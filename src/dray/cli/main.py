@@ -12,6 +12,7 @@ import typer
 from dray.app.settings import LogFormat, SettingsError
 from dray.cli.printing import render_error
 from dray.cli.session import open_session
+from dray.cli.verbs.check import check_files
 from dray.cli.verbs.config import config
 from dray.cli.verbs.version import show_version
 from dray.effects.log import Level
@@ -47,6 +48,7 @@ def _prepare(
         raise typer.Exit(2) from fault
 
 
+app.command("check")(check_files)
 app.command("version")(show_version)
 app.add_typer(config, name="config")
 

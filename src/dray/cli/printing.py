@@ -5,7 +5,9 @@ from enum import StrEnum
 
 import msgspec
 
-__all__ = ["Output", "render_columns", "render_error", "render_json"]
+from dray.app.offline import Finding, Report
+
+__all__ = ["Output", "render_columns", "render_error", "render_json", "render_report", "render_summary"]
 
 
 class Output(StrEnum):
@@ -18,6 +20,38 @@ class Output(StrEnum):
 def render_error(message: str, *, hint: str | None = None) -> str:
     """One line that says what is wrong, and one that says what to do about it."""
     return f"error: {message}\n" + (f"  try: {hint}\n" if hint else "")
+
+
+def render_report(report: Report, place: str) -> str:
+    """Everything that is wrong with one object, or that nothing is."""
+    warnings = "".join(f"  warning: {warning}\n" for warning in report.warnings)
+    if not report.findings:
+        return f"{report.title} is valid ({place})\n{warnings}"
+    faults = "".join(_render_finding(finding) for finding in report.findings)
+    return f"error: {report.title} is invalid ({place})\n{faults}{warnings}"
+
+
+def _render_finding(finding: Finding) -> str:
+    text = f"{finding.field}: {finding.message}" if finding.field else finding.message
+    first, *more = text.splitlines() or [""]
+    lines = [f"  {first}", *(f"    {line}" for line in more)]
+    if finding.hint:
+        lines.append(f"  {finding.hint}" if finding.hint.startswith("did you mean") else f"  try: {finding.hint}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def render_summary(reports: Sequence[Report]) -> str:
+    """How many objects were looked at, and how many of them have how many faults."""
+    invalid = [report for report in reports if report.findings]
+    faults = sum(len(report.findings) for report in invalid)
+    looked_at = _count(len(reports), "object")
+    return (
+        f"{looked_at}: {len(invalid)} invalid, {_count(faults, 'fault')}\n" if invalid else f"{looked_at}: all valid\n"
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def render_json(answer: object) -> str:

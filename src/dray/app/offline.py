@@ -1,0 +1,153 @@
+"""What an API server would say of a new object, without a server.
+
+Decode, fill in defaults, prepare, check, as on a create. What only a cluster knows, such as other objects, permissions
+and the labels of namespaces, is taken to be in order. Unlike the server this does not stop at unknown fields: one
+answer has every fault that can be found.
+"""
+
+import difflib
+import re
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dray.api.checks import CheckContext
+from dray.api.codec import get_codec
+from dray.api.meta import ApiObject
+from dray.api.registry import AnyKind, Registry
+from dray.api.writing import plan_create
+from dray.errors import ApiError, FieldReason
+
+__all__ = ["Finding", "Report", "check_offline"]
+
+DEFAULT_NAMESPACE = "default"
+"""Where an object goes that names no namespace, as with kubectl."""
+
+SUFFIX = "xxxxx"
+"""Stands for the letters that a server adds to `generateName`."""
+
+
+class Finding(Struct, frozen=True, rename="camel"):
+    """One fault: the field (empty for the object as a whole), a stable reason, a message, and what to do about it."""
+
+    field: str
+    reason: str
+    message: str
+    hint: str | None = None
+
+
+class Report(Struct, frozen=True, rename="camel"):
+    """Which object, and everything that is wrong with it."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    findings: tuple[Finding, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """`ResourceClaim "ml/train-0"`, as far as it is known."""
+        name = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return " ".join(part for part in (self.kind or "object", f'"{name}"' if name else "") if part)
+
+
+class _Metadata(Struct, rename="camel"):
+    name: str = ""
+    generate_name: str = ""
+    namespace: str = ""
+
+
+class _Head(Struct, rename="camel"):
+    """What an object says it is, whatever else is wrong with it."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: _Metadata | None = None
+
+
+def check_offline(text: bytes, registry: Registry, context: CheckContext) -> Report:
+    """Every fault of one object, given as JSON text of any served version. Raises nothing for bad input."""
+    try:
+        head = msgspec.json.decode(text, type=_Head)
+    except msgspec.DecodeError as fault:
+        return _report(_Head(), [_explain_head(str(fault))])
+    kind = registry.find_kind(head.api_version, head.kind)
+    if kind is None:
+        return _report(head, [explain_unknown(head.api_version, head.kind, registry)])
+    try:
+        return _check_kind(text, head, kind, context)
+    except ApiError as fault:
+        return _report(head, [_reword(fault)])
+
+
+def _report(head: _Head, findings: Sequence[Finding], warnings: Sequence[str] = ()) -> Report:
+    meta = head.metadata or _Metadata()
+    name = meta.name or (f"{meta.generate_name}*" if meta.generate_name else "")
+    return Report(head.api_version, head.kind, meta.namespace, name, tuple(findings), tuple(warnings))
+
+
+def _check_kind(text: bytes, head: _Head, kind: AnyKind, context: CheckContext) -> Report:
+    version = head.api_version.rpartition("/")[2]
+    codec = get_codec(kind, version)
+    decoded = codec.decode(text)
+    findings = [
+        Finding(fault.path, f"{fault.problem.name.title()}Field", fault.problem, fault.hint)
+        for fault in codec.find_strict_faults(text)
+    ]
+    planned = plan_create(kind, _settle(kind, decoded), context)
+    findings += [Finding(str(fault.path), fault.reason, fault.body, fault.hint) for fault in planned.faults]
+    served = kind.find_version(version)
+    deprecation = [served.deprecation] if served is not None and served.deprecation else []
+    return _report(head, findings, [*deprecation, *planned.warnings])
+
+
+def _settle(kind: AnyKind, decoded: ApiObject) -> ApiObject:
+    """Give the object a place and a name, and take from it what only a stored object has."""
+    meta = decoded.metadata
+    namespace = (meta.namespace or DEFAULT_NAMESPACE) if kind.is_namespaced else ""
+    name = meta.name or (f"{meta.generate_name}{SUFFIX}" if meta.generate_name else "")
+    meta = replace(meta, namespace=namespace, name=name, resource_version="")
+    return replace(decoded, metadata=meta)
+
+
+def _explain_head(fault: str) -> Finding:
+    """Why not even kind and name could be read; `fault` is msgspec's: a message, then a path."""
+    message, _, path = fault.partition(" - at `$.")
+    return Finding(path.removesuffix("`"), FieldReason.TYPE_INVALID, f"{message[:1].lower()}{message[1:]}")
+
+
+_WRONG_TYPE = re.compile(r"json: cannot unmarshal (.+) into Go struct field \w+\.(\S+) of type (\S+)")
+_PLAIN_TYPES = {"string": "text", "bool": "true or false", "int32": "a whole number", "int64": "a whole number"}
+_PLAIN_VALUES = {"string": "text", "object": "a map", "array": "a list", "number": "a number"}
+
+
+def _reword(fault: ApiError) -> Finding:
+    """Say a wrong type in words that need no Go; the API server's own words are for its clients."""
+    match = _WRONG_TYPE.search(fault.message)
+    if match is None:
+        return Finding("", fault.reason, fault.message)
+    found, path, wanted = match.groups()
+    wanted = _PLAIN_TYPES.get(wanted, "a list" if wanted.startswith("[]") else "a map")
+    found = _PLAIN_VALUES.get(found, found)
+    return Finding(path, FieldReason.TYPE_INVALID, f"must be {wanted}, not {found}")
+
+
+def explain_unknown(api_version: str, kind: str, registry: Registry) -> Finding:
+    """Why no kind is found under these names, and which one may have been meant."""
+    for field, text in (("apiVersion", api_version), ("kind", kind)):
+        if not text:
+            return Finding(field, FieldReason.REQUIRED, "Required value: every object says what it is")
+    pairs = [(each.api_version(version.name), each.name) for each in registry for version in each.versions]
+    served = [version for version, name in pairs if name == kind]
+    neighbours = sorted({name for version, name in pairs if version == api_version})
+    hint: str | None = None
+    if served:
+        closest = difflib.get_close_matches(api_version, served, n=1)
+        hint = f"apiVersion: {closest[0] if closest else served[0]}"
+    elif match := difflib.get_close_matches(kind, neighbours or sorted({name for _, name in pairs}), n=1):
+        hint = f"kind: {match[0]}"
+    return Finding("", "NotFound", f"no kind {kind} in {api_version} is known", hint)
