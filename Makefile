@@ -33,7 +33,7 @@ $(INSTALLED): requirements/dev.txt pyproject.toml
 	@touch $@
 
 demo: $(INSTALLED) ## show what dray does, on the real library
-	@$(VENV)/bin/python tools/demo.py
+	@$(RUN) tools.demo
 
 test: $(INSTALLED) ## run the tests
 	$(RUN) pytest -n $(WORKERS) --hypothesis-profile ci
@@ -70,8 +70,8 @@ golden: $(INSTALLED) ## rewrite the expected outputs; review the diff like code
 examples: $(INSTALLED) ## nothing yet: examples are applied to `dray up`, which is still to come
 	@echo 'examples: nothing yet; they are applied to `dray up`, which is still to come'
 
-docs: $(INSTALLED) ## nothing to generate yet: docs/ is written by hand
-	@echo 'docs: nothing to generate yet; docs/ is written by hand and checked by tests/house'
+docs: $(INSTALLED) ## write docs/reference anew; review the diff like code
+	@$(RUN) tools.generate_docs
 
 # Versions and hashes for every platform, no addresses: where packages come from is the installer's own business.
 LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
