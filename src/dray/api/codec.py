@@ -20,11 +20,26 @@ from dray.api.strict import StrictFault, StrictReader
 from dray.api.struct import ApiStruct, always
 from dray.errors import BadRequest, ObjectRef
 
-__all__ = ["ApiList", "Codec", "decode", "decode_list", "encode", "encode_list", "find_strict_faults", "get_codec"]
+__all__ = [
+    "ApiList",
+    "Codec",
+    "decode",
+    "decode_list",
+    "encode",
+    "encode_list",
+    "encode_value",
+    "find_strict_faults",
+    "get_codec",
+]
 
 K = TypeVar("K", bound=ApiObject)
 
 _ENCODER = msgspec.json.Encoder(enc_hook=str)
+
+
+def encode_value(value: ApiStruct) -> bytes:
+    """Write a value that is no object of a kind: a Status, a table, a list of groups."""
+    return _ENCODER.encode(value)
 
 
 class ApiList(ApiStruct, Generic[K]):
@@ -33,7 +48,7 @@ class ApiList(ApiStruct, Generic[K]):
     kind: str = ""
     api_version: str = ""
     metadata: ListMeta = always(ListMeta)
-    items: tuple[K, ...] = always(tuple)
+    items: tuple[K, ...] = always(lambda: ())
 
 
 class _TypeMeta(msgspec.Struct, rename="camel"):

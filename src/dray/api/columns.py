@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from dray.api.meta import ApiObject
+from dray.api.struct import ApiStruct, always
 from dray.values.times import Time, format_age
 
-__all__ = ["AGE", "CREATED_AT", "NAME", "Cell", "Column", "render_age"]
+__all__ = ["AGE", "CREATED_AT", "NAME", "Cell", "Column", "RowCondition", "render_age"]
 
 K_contra = TypeVar("K_contra", bound=ApiObject, contravariant=True)
 Cell = str | int | bool | None
@@ -27,6 +28,15 @@ class Column(Generic[K_contra]):
     format: str = ""
     description: str = ""
     priority: int = 0
+
+
+class RowCondition(ApiStruct):
+    """What a table says of a whole row, besides its cells: that a pod is completed, so that clients can hide it."""
+
+    type: str = always(str)
+    status: str = always(str)
+    reason: str = ""
+    message: str = ""
 
 
 def render_age(since: Time | None, now: Time) -> str:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from dray.api.checks import CheckContext
-from dray.api.columns import AGE, NAME, Column
+from dray.api.columns import AGE, NAME, Column, RowCondition
 from dray.api.meta import ApiObject
 from dray.api.struct import ApiStruct
 from dray.errors import FieldError
@@ -119,6 +119,8 @@ class Kind(Generic[K]):
     versions: tuple[ServedVersion, ...]
     """In order of preference. The first gives its name to objects in memory."""
     storage_version: str
+    storage_group: str | None = None
+    """Where objects are stored as those of another group, as Events are; None: the kind's own group."""
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     subresources: tuple[Subresource, ...] = ()
@@ -136,6 +138,8 @@ class Kind(Generic[K]):
     status_checks: Sequence[Check[K]] = ()
     warnings: Callable[[K], list[str]] = lambda new: []
     columns: tuple[Column[K], ...] = (NAME, AGE)
+    row_conditions: Callable[[K], tuple[RowCondition, ...]] = lambda thing: ()
+    """What a table says of the whole row of an object."""
     field_selectors: Mapping[str, Callable[[K], str]] = field(default_factory=dict)
     """Fields besides metadata.name and metadata.namespace that `--field-selector` knows."""
 
