@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 from dray.api.registry import SERVED, AnyKind
 from dray.app.settings import FILE_VARIABLE, SETTINGS
 from dray.cli.main import app
+from dray.errors import ApiError, FieldError, FieldReason
+from dray.values.fieldpath import ROOT
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 NOTE = "Written by `make docs`; edit what it is made from.\n"
@@ -22,6 +24,7 @@ def render_index() -> str:
         f"# Reference\n\n{NOTE}\n"
         "- [The command](cli.md): every verb with its options.\n"
         "- [Settings](settings.md): names, defaults, units, variables.\n"
+        "- [Errors](errors.md): reasons and codes.\n"
         "- [Kinds](kinds.md): everything that can be read and checked.\n"
     )
 
@@ -82,11 +85,37 @@ def render_kinds() -> str:
     return "\n".join([f"# Kinds\n\n{NOTE}", *(render_kind(kind) for kind in SERVED)])
 
 
+def list_api_errors(root: type[ApiError] = ApiError) -> Iterator[type[ApiError]]:
+    """Every error a request may end in, in the order they are declared."""
+    for each in root.__subclasses__():
+        yield each
+        yield from list_api_errors(each)
+
+
+def render_errors() -> str:
+    faults = "".join(f"| `{reason}` | {FieldError(reason, ROOT).body} |\n" for reason in FieldReason)
+    requests = "".join(
+        f"| {each.code} | `{each.reason}` | {inspect.cleandoc(each.__doc__ or '').splitlines()[0]} |\n"
+        for each in sorted(list_api_errors(), key=lambda each: (each.code, each.reason))
+    )
+    return (
+        f"# Errors\n\n{NOTE}\n"
+        "## Faults of fields\n\n"
+        "The reason is stable; a message begins as shown. Hints are dray's own and may change.\n\n"
+        f"| Reason | Message begins |\n| --- | --- |\n{faults}"
+        "\n`dray check` adds `UnknownField` and `DuplicateField`, `BadRequest` for what cannot be read, and\n"
+        "`NotFound` for an unknown kind.\n\n"
+        "## Failed requests\n\n"
+        f"| Code | Reason | Meaning |\n| --- | --- | --- |\n{requests}"
+    )
+
+
 def render_pages() -> dict[str, str]:
     """The text of every page by its file name."""
     return {
         "README.md": render_index(),
         "cli.md": render_cli(),
+        "errors.md": render_errors(),
         "kinds.md": render_kinds(),
         "settings.md": render_settings(),
     }
