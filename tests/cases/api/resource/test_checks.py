@@ -2,7 +2,7 @@
 
 A file names a kind and has one sound object, `base`, from which all its cases start and which a case may change by
 `given`. `patch` changes what is sent and, for updates (`do: update`, `do: status`), `old` what is stored. `want` has
-every fault, in any order: field, reason, and the whole message where wording counts. `world` answers what else is asked.
+every fault, in any order: field, reason, and the whole message where wording counts. `world` answers all else.
 
 A patch is merged into the base. A map merged into a list changes the items of those numbers, one past the last is new;
 null removes. Large values are spelled out by `{times: 33, of: ...}` for a list, `{times: 33, key: "k#", of: ...}` for a

@@ -1,24 +1,22 @@
 """Checks of `ResourceClaimTemplate`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import msgspec
 
 from dray.api.checks import CheckContext
 from dray.api.meta import ObjectMeta
+from dray.api.metachecks import check_annotations, check_labels
 from dray.api.resource.checks.access import check_admin_request
 from dray.api.resource.checks.claim import inspect_device_claim
-from dray.api.resource.checks.names import check_label_key, check_label_value
 from dray.api.resource.checks.report import Report
 from dray.api.resource.claimtemplate import ResourceClaimTemplate
 from dray.api.resource.equality import is_same
-from dray.errors import FieldError, forbidden, invalid, too_long
+from dray.errors import FieldError, forbidden, invalid
 from dray.values.fieldpath import SPEC, FieldPath
-from dray.values.names import byte_length, label_key_faults
 
 __all__ = ["create_checks", "update_checks"]
 
-_MAX_ANNOTATION_BYTES = 256 * 1024
 _EMPTY_META = ObjectMeta()
 _OPEN_FIELDS = frozenset({"labels", "annotations"})
 
@@ -61,22 +59,12 @@ def _inspect_template(template: ResourceClaimTemplate, report: Report) -> None:
 
 def _metadata_faults(metadata: ObjectMeta, path: FieldPath) -> Iterator[FieldError]:
     """Claims get labels and annotations from their template, and nothing else."""
-    yield from _annotation_faults(metadata.annotations, path / "annotations")
-    for name, value in metadata.labels.items():
-        yield from check_label_key(name, path / "labels")
-        yield from check_label_value(value, path / "labels")
+    yield from check_annotations(metadata.annotations, path / "annotations")
+    yield from check_labels(metadata.labels, path / "labels")
     for field in msgspec.structs.fields(ObjectMeta):
         if field.name not in _OPEN_FIELDS and getattr(metadata, field.name) != getattr(_EMPTY_META, field.name):
             shown = _go_spelling(field.encode_name)
             yield forbidden(path / shown, "cannot be set", hint=f"remove spec.metadata.{field.encode_name}")
-
-
-def _annotation_faults(annotations: Mapping[str, str], path: FieldPath) -> Iterator[FieldError]:
-    for name in annotations:
-        for detail in label_key_faults(name.lower()):
-            yield invalid(path, name, detail)
-    if sum(byte_length(name) + byte_length(value) for name, value in annotations.items()) > _MAX_ANNOTATION_BYTES:
-        yield too_long(path, _MAX_ANNOTATION_BYTES)
 
 
 def _go_spelling(name: str) -> str:
