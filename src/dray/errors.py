@@ -1,7 +1,8 @@
 """The whole error tree, and the tables of Kubernetes' reasons and codes.
 
-Faults of input are values (`FieldError`): checks collect them all, and an edge renders them once. What a request can fail
-with is an `ApiError`, which carries Kubernetes' reason and HTTP code. Everything dray raises on purpose is a `DrayError`.
+Faults of input are values (`FieldError`): checks collect them all, and an edge renders them once. What a request can
+fail with is an `ApiError`, which carries Kubernetes' reason and HTTP code. Everything dray raises on purpose is a
+`DrayError`.
 """
 
 from __future__ import annotations
@@ -185,13 +186,13 @@ class ObjectRef:
 
 @dataclass(eq=False)
 class ApiError(DrayError):
-    """A refused or failed request. Subclasses fix `code` and `reason`."""
+    """A refused or failed request. Subclasses fix `code` and `reason`; this one is a failure of no known sort."""
 
     message: str
     about: ObjectRef = field(default_factory=ObjectRef)
 
     code = 500
-    reason = "InternalError"
+    reason = ""
 
     def __str__(self) -> str:
         return self.message

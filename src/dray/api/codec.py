@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
-from dray.api.jsonsyntax import explain_json_syntax
+from dray.api.jsonsyntax import TOO_DEEP, explain_json_syntax, name_json_kind
 from dray.api.kind import Kind, Upgrade
 from dray.api.mending import ValueFault, decode_custom, mend
 from dray.api.meta import ApiObject, ListMeta
@@ -35,6 +35,10 @@ __all__ = [
 K = TypeVar("K", bound=ApiObject)
 
 _ENCODER = msgspec.json.Encoder(enc_hook=str)
+_GO_TYPE_META = (
+    'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
+    'Kind string "json:\\"kind,omitempty\\"" }'
+)
 
 
 def encode_value(value: ApiStruct) -> bytes:
@@ -54,8 +58,8 @@ class ApiList(ApiStruct, Generic[K]):
 class _TypeMeta(msgspec.Struct, rename="camel"):
     """What a text says it is."""
 
-    api_version: str = ""
-    kind: str = ""
+    api_version: object = None
+    kind: object = None
 
 
 class Codec(Generic[K]):
@@ -96,6 +100,12 @@ class Codec(Generic[K]):
 
         A missing `kind` or `apiVersion` is taken for granted. In strict mode unknown and repeated fields are refused.
         """
+        try:
+            return self._decode(text, strict=strict)
+        except RecursionError as fault:
+            raise self._explain_syntax(text, TOO_DEEP) from fault
+
+    def _decode(self, text: bytes, *, strict: bool) -> K:
         thing = self._decode_wire(text)
         if thing.api_version not in ("", self._api_version) or thing.kind not in ("", self._kind.name):
             raise self._explain_other_type(thing.api_version, thing.kind)
@@ -139,23 +149,32 @@ class Codec(Generic[K]):
             thing: ApiObject = self._wire_decoder.decode(text)
         except msgspec.ValidationError:
             return self._decode_slowly(text)
-        except (msgspec.DecodeError, RecursionError) as fault:
+        except msgspec.DecodeError as fault:
             raise self._explain_syntax(text, explain_json_syntax(text) or str(fault)) from fault
         return thing
 
     def _decode_slowly(self, text: bytes) -> ApiObject:
         text = msgspec.json.format(text, indent=-1)
-        try:
-            meta = msgspec.json.decode(text, type=_TypeMeta)
-        except msgspec.ValidationError as fault:
-            raise self._explain_syntax(text, str(fault)) from fault
-        if meta.api_version not in ("", self._api_version) or meta.kind not in ("", self._kind.name):
-            raise self._explain_other_type(meta.api_version, meta.kind)
+        api_version, kind = self._read_type(text)
+        if api_version not in ("", self._api_version) or kind not in ("", self._kind.name):
+            raise self._explain_other_type(api_version, kind)
         try:
             thing: ApiObject = self._wire_decoder.decode(mend(get_shape(self.wire_struct), text))
         except (ValueFault, msgspec.ValidationError) as fault:
             raise self._refuse(str(fault)) from fault
         return thing
+
+    def _read_type(self, text: bytes) -> tuple[str, str]:
+        """What any JSON text says it is; nothing counts as empty. Raises BadRequest where it cannot say it so."""
+        if not text.startswith(b"{"):
+            raise self._explain_syntax(text, f"json: cannot unmarshal {name_json_kind(text)} into {_GO_TYPE_META}")
+        meta = msgspec.json.decode(text, type=_TypeMeta)
+        for name, value in (("apiVersion", meta.api_version), ("kind", meta.kind)):
+            if value is not None and not isinstance(value, str):
+                found = name_json_kind(msgspec.json.encode(value))
+                detail = f"json: cannot unmarshal {found} into Go struct field .{name} of type string"
+                raise self._explain_syntax(text, detail)
+        return str(meta.api_version or ""), str(meta.kind or "")
 
     def _declare(self, thing: Any) -> K:
         """Bring what was decoded into the declared shape, naming the declared version."""

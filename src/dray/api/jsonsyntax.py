@@ -8,11 +8,15 @@ from typing import NoReturn
 
 from dray.values.quoting import quote
 
-__all__ = ["explain_json_syntax"]
+__all__ = ["TOO_DEEP", "explain_json_syntax", "name_json_kind"]
+
+TOO_DEEP = "exceeded max depth"
+"""Lists and objects within one another beyond what can be read."""
 
 _SPACE = b" \t\r\n"
 _DIGITS = b"0123456789"
 _HEX = b"0123456789abcdefABCDEF"
+_KINDS = {b'"': "string", b"{": "object", b"[": "array", b"t": "bool", b"f": "bool", b"n": "null"}
 _LITERALS = {b"t": b"true", b"f": b"false", b"n": b"null"}
 
 
@@ -27,8 +31,13 @@ def explain_json_syntax(text: bytes) -> str | None:
     except _SyntaxFault as fault:
         return str(fault)
     except RecursionError:
-        return "exceeded max depth"
+        return TOO_DEEP
     return None
+
+
+def name_json_kind(text: bytes) -> str:
+    """The word for a JSON value that starts here, without blanks before it."""
+    return _KINDS.get(text[:1], "number")
 
 
 class _Walk:

@@ -7,9 +7,9 @@ kind raises. Everything else, raw JSON above all, stays byte for byte what it wa
 
 import msgspec
 
+from dray.api.jsonsyntax import name_json_kind
 from dray.api.shapes import (
     CustomShape,
-    FieldShape,
     ListShape,
     MapShape,
     NumberOrTextShape,
@@ -25,7 +25,6 @@ __all__ = ["ValueFault", "decode_custom", "mend"]
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
-_WORDS = {b'"': "string", b"{": "object", b"[": "array", b"t": "bool", b"f": "bool", b"n": "null"}
 _ZEROS: dict[str, bytes] = {"string": b'""', "bool": b"false"}
 _BOUNDS = {"int32": 2**31, "int64": 2**63}
 
@@ -69,7 +68,7 @@ class _Walk:
 
     def value(self, shape: Shape, text: bytes) -> bytes:
         """The mended text of one value, which is not null."""
-        kind = _WORDS.get(text[:1], "number")
+        kind = name_json_kind(text)
         if isinstance(shape, RawShape):
             return text
         if isinstance(shape, CustomShape):
@@ -92,13 +91,10 @@ class _Walk:
                 continue
             self._owner = shape.name
             self._path.append(key)
-            members[key] = self._field(declared, child)
+            members[key] = self.value(declared.shape, child)
             self._path.pop()
         self._owner = owner
         return _join_object(members)
-
-    def _field(self, declared: FieldShape, text: bytes) -> bytes:
-        return self.value(declared.shape, text)
 
     def _element(self, shape: Shape, text: msgspec.Raw | bytes) -> bytes:
         """A list item or map value; null becomes the zero value there."""
@@ -106,16 +102,9 @@ class _Walk:
         return _zero(shape) if text == b"null" else self.value(shape, text)
 
     def _scalar(self, shape: Shape, kind: str, text: bytes) -> bytes:
-        wanted = type_name(shape)
-        if isinstance(shape, NumberOrTextShape):
-            fits = kind == "string" or (kind == "number" and _fits(text, "int32"))
-            wanted = "int32"
-        elif isinstance(shape, ScalarShape):
-            fits = _WORDS_OF.get(wanted, "number") == kind and (kind != "number" or _fits(text, wanted))
-        else:
-            fits = False
-        if not fits:
-            self._note(f"{kind} {text.decode()}" if kind == "number" and wanted in _BOUNDS else kind, wanted)
+        if not _fits(shape, kind, text):
+            wanted = _type_name(shape)
+            self._note(f"number {text.decode()}" if kind == "number" and wanted in _BOUNDS else kind, wanted)
         return text
 
     def _custom(self, shape: CustomShape, kind: str, text: bytes) -> bytes:
@@ -139,30 +128,35 @@ class _Walk:
             self.first_fault = f"json: cannot unmarshal {found} into Go struct field {field} of type {wanted}"
 
 
-_WORDS_OF = {"string": "string", "bool": "bool"}
+def _fits(shape: Shape, kind: str, text: bytes) -> bool:
+    if isinstance(shape, NumberOrTextShape):
+        return kind == "string" or (kind == "number" and _is_within(text, _BOUNDS["int32"]))
+    if not isinstance(shape, ScalarShape):
+        return False
+    if shape.type_name in ("string", "bool"):
+        return kind == shape.type_name
+    bound = _BOUNDS.get(shape.type_name)
+    return kind == "number" and (bound is None or _is_within(text, bound))
 
 
-def _fits(number: bytes, type_name: str) -> bool:
-    bound = _BOUNDS.get(type_name)
-    if bound is None:
-        return True
+def _is_within(number: bytes, bound: int) -> bool:
     try:
         return -bound <= int(number) < bound
-    except ValueError:
+    except ValueError:  # a fraction or an exponent, or thousands of digits
         return False
 
 
-def type_name(shape: Shape) -> str:
+def _type_name(shape: Shape) -> str:
     """Go's word for a type; all types of the API are in a package `v1`."""
     if isinstance(shape, ScalarShape):
         return shape.type_name
     if isinstance(shape, ObjectShape):
         return f"v1.{shape.name}"
     if isinstance(shape, ListShape):
-        return f"[]{type_name(shape.item)}"
+        return f"[]{_type_name(shape.item)}"
     if isinstance(shape, MapShape):
-        return f"map[string]{type_name(shape.value)}"
-    return f"v1.{shape.type.__name__}" if isinstance(shape, CustomShape) else "intstr.IntOrString"
+        return f"map[string]{_type_name(shape.value)}"
+    return f"v1.{shape.type.__name__}" if isinstance(shape, CustomShape) else "int32"
 
 
 def _zero(shape: Shape) -> bytes:

@@ -113,6 +113,15 @@ def test_wrong_types_are_named_as_the_api_server_names_them(text: bytes, want: s
         (b'{"metadata":', 'unexpected end of JSON input ({"metadata":)'),
         (b"", "unexpected end of JSON input (<empty>)"),
         (
+            b"[]",
+            "json: cannot unmarshal array into Go value of type struct { "
+            'APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" } (5b5d)',
+        ),
+        (
+            b'{"kind": 1}',
+            'json: cannot unmarshal number into Go struct field .kind of type string ({"kind":1})',
+        ),
+        (
             b"kind: ResourceClaim",
             "invalid character 'k' looking for beginning of value (6b696e643a205265736f75726365436c61696d)",
         ),
@@ -125,6 +134,18 @@ def test_text_that_is_not_json_is_explained(text: bytes, want: str) -> None:
         "json parse error: "
     )
     assert refusal(RESOURCE_CLAIM, text) == prefix + want
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("members", ["", '"metadata": null, '])
+@pytest.mark.parametrize(("depth", "is_read"), [(100, True), (100_000, False)])
+def test_depth_is_bounded(depth: int, is_read: bool, members: str, strict: bool) -> None:
+    parameters = '{"a":' * depth + "1" + "}" * depth
+    text = f'{{{members}"spec": {{"devices": {{"config": [{{"opaque": {{"parameters": {parameters}}}}}]}}}}}}'.encode()
+    if is_read:
+        assert decode(RESOURCE_CLAIM, "v1", text, strict=strict).spec.devices.config
+    else:
+        assert "exceeded max depth" in refusal(RESOURCE_CLAIM, text, strict=strict)
 
 
 def test_another_kind_or_version_is_refused() -> None:
