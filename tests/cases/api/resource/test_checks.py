@@ -1,8 +1,9 @@
 """Runs the tables beside it: objects of `resource.k8s.io` and the faults that a write of them gets.
 
-A file names a kind and has one sound object, `base`, from which all its cases start and which a case may change by
-`given`. `patch` changes what is sent and, for updates (`do: update`, `do: status`), `old` what is stored. `want` has
-every fault, in any order: field, reason, and the whole message where wording counts. `world` answers all else.
+A file names a kind, and the version if it is not the preferred one, and has one sound object, `base`, from which all its
+cases start and which a case may change by `given`. `patch` changes what is sent and, for updates (`do: update`,
+`do: status`), `old` what is stored. `want` has every fault, in any order: field, reason, and the whole message where
+wording counts. `world` answers all else.
 
 A patch is merged into the base. A map merged into a list changes the items of those numbers, one past the last is new;
 null removes. Large values are spelled out by `{times: 33, of: ...}` for a list, `{times: 33, key: "k#", of: ...}` for a
@@ -70,11 +71,12 @@ def write(table: Json, case: Json) -> list[Json]:
     """What the checks of one write answer."""
     kind = KINDS_BY_NAME[table["kind"]]
     base = expand(merge(table["base"], case.get("given", {})))
+    version = table.get("version", kind.declared_version)
     operation = case.get("do", "create")
 
     def read(patch: Json) -> ApiObject:
         text = json.dumps(merge(base, expand(patch))).encode()
-        thing: ApiObject = kind.default(decode(kind, kind.declared_version, text), NOW)
+        thing: ApiObject = kind.default(decode(kind, version, text), NOW)
         return thing
 
     new, old = read(case.get("patch", {})), None

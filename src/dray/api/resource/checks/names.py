@@ -4,6 +4,7 @@ Most names are checked by rules written in code. Those with `declared` in the na
 field, which have wordings of their own; which field has which is upstream's choice.
 """
 
+import re
 from functools import lru_cache
 
 from dray.errors import FieldError, invalid, required, too_long
@@ -47,18 +48,38 @@ _MAX_SHOWN_KEY = DRIVER_NAME_MAX_LENGTH + 1 + C_IDENTIFIER_MAX_LENGTH
 _UNQUALIFIED = "a fully qualified name must be a domain and a name separated by a slash"
 
 
+_NOT_IN_LABEL = re.compile("[^a-z0-9]+")
+_NOT_IN_SUBDOMAIN = re.compile("[^a-z0-9.]+")
+
+
 def _faults(path: FieldPath, text: str, details: tuple[str, ...]) -> list[FieldError]:
     return [invalid(path, text, detail) for detail in details]
 
 
+def _label_faults(path: FieldPath, text: str, details: tuple[str, ...]) -> list[FieldError]:
+    hint = _suggest(text, _NOT_IN_LABEL) if details else None
+    return [invalid(path, text, detail, hint=hint) for detail in details]
+
+
+def _subdomain_faults(path: FieldPath, text: str, details: tuple[str, ...]) -> list[FieldError]:
+    hint = _suggest(text, _NOT_IN_SUBDOMAIN) if details else None
+    return [invalid(path, text, detail, hint=hint) for detail in details]
+
+
+def _suggest(text: str, unwanted: re.Pattern[str]) -> str | None:
+    """A name that the text may have been meant for: in lower case, with dashes for what names cannot have."""
+    meant = unwanted.sub("-", text.lower()).strip("-.")
+    return f"did you mean {meant}?" if meant and meant != text and not dns_subdomain_faults(meant) else None
+
+
 def check_label(text: str, path: FieldPath) -> list[FieldError]:
     """Requests, devices and their like have DNS labels."""
-    return _faults(path, text, dns_label_faults(text))
+    return _label_faults(path, text, dns_label_faults(text))
 
 
 def check_declared_label(text: str, path: FieldPath) -> list[FieldError]:
     """Counters, their sets and compatibility groups have DNS labels."""
-    return _faults(path, text, dns_label_faults(text, LengthUnit.BYTES))
+    return _label_faults(path, text, dns_label_faults(text, LengthUnit.BYTES))
 
 
 def check_label_key(text: str, path: FieldPath) -> list[FieldError]:
@@ -73,12 +94,12 @@ def check_label_value(text: str, path: FieldPath) -> list[FieldError]:
 
 def check_node_name(text: str, path: FieldPath) -> list[FieldError]:
     """Nodes are named by DNS subdomains."""
-    return _faults(path, text, dns_subdomain_faults(text))
+    return _subdomain_faults(path, text, dns_subdomain_faults(text))
 
 
 def check_class_name(text: str, path: FieldPath) -> list[FieldError]:
     """An exact request names a class by a DNS subdomain. Whether the class exists is seen at allocation."""
-    return _faults(path, text, dns_subdomain_faults(text)) if text else [_class_required(path)]
+    return _subdomain_faults(path, text, dns_subdomain_faults(text)) if text else [_class_required(path)]
 
 
 def check_declared_class_name(text: str, path: FieldPath) -> list[FieldError]:
@@ -92,19 +113,19 @@ def _class_required(path: FieldPath) -> FieldError:
 
 def check_declared_subdomain(text: str, path: FieldPath) -> list[FieldError]:
     """A DNS subdomain, in the wording of declared rules."""
-    return _faults(path, text, dns_subdomain_faults(text, LengthUnit.BYTES))
+    return _subdomain_faults(path, text, dns_subdomain_faults(text, LengthUnit.BYTES))
 
 
 def check_subdomain_of_any_case(text: str, path: FieldPath) -> list[FieldError]:
     """A DNS subdomain in letters of any case, which has to be given."""
-    return _faults(path, text, dns_subdomain_caseless_faults(text)) if text else [required(path)]
+    return _subdomain_faults(path, text, dns_subdomain_caseless_faults(text)) if text else [required(path)]
 
 
 def check_driver_name(text: str, path: FieldPath) -> list[FieldError]:
     """Drivers are named by DNS subdomains of at most 63, in letters of any case."""
     if not text:
         return [required(path, hint="give the driver's name, such as gpu.example.com")]
-    faults = _faults(path, text, dns_subdomain_faults(text.lower()))
+    faults = _subdomain_faults(path, text, dns_subdomain_faults(text.lower()))
     if byte_length(text) > DRIVER_NAME_MAX_LENGTH:
         return [too_long(path, DRIVER_NAME_MAX_LENGTH), *faults]
     return faults
@@ -172,7 +193,7 @@ def check_fully_qualified_name(text: str, path: FieldPath) -> list[FieldError]:
     """References to attributes have a domain, in lower case, a slash, and a C identifier of at most 32."""
     parts = text.split("/")
     if len(parts) == 1:
-        hint = f"put a domain before it, such as gpu.example.com/{text}"
+        hint = f"put a domain before it, such as gpu.example.com/{text or 'model'}"
         return [*_identifier_faults(text, path), invalid(path, text, _UNQUALIFIED, hint=hint)]
     if len(parts) > 2:
         return []  # the same gap as in check_qualified_name
