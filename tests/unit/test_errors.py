@@ -5,7 +5,6 @@ from dray.errors import (
     BadRequest,
     Conflict,
     FieldError,
-    FieldReason,
     Gone,
     Invalid,
     ObjectRef,
@@ -75,7 +74,3 @@ def test_core_kinds_are_named_without_group() -> None:
 )
 def test_errors_carry_code_and_reason(error: ApiError, code: int, reason: str) -> None:
     assert (error.code, error.reason) == (code, reason)
-
-
-def test_reasons_are_those_of_a_status_cause() -> None:
-    assert FieldReason.TOO_MANY == "FieldValueTooMany"
