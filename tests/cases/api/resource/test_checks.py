@@ -1,6 +1,6 @@
 """Runs the tables beside it: objects of `resource.k8s.io` and the faults that a write of them gets.
 
-A file names a kind, and the version if it is not the preferred one, and has one sound object, `base`, from which all its
+A file names a kind, and the version if not the preferred one, and has one sound object, `base`, from which all its
 cases start and which a case may change by `given`. `patch` changes what is sent and, for updates (`do: update`,
 `do: status`), `old` what is stored. `want` has every fault, in any order: field, reason, and the whole message where
 wording counts. `world` answers all else.

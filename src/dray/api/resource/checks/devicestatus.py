@@ -54,7 +54,8 @@ def inspect_device_statuses(
         return
     devices = [AllocatedDevice.of(each) for each in statuses]
     note_duplicates(devices, statuses, path, report.declare)
-    allocated = {AllocatedDevice.of(each) for each in allocation.devices.results} if allocation is not None else set()
+    results = allocation.devices.results if allocation is not None else ()
+    allocated = {AllocatedDevice.of(each) for each in results}
     for index, (status, device) in enumerate(zip(statuses, devices, strict=True)):
         _inspect_device_status(status, path / index, report, is_allocated=device in allocated)
 
