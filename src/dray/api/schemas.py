@@ -129,9 +129,8 @@ class SchemaBook:
         return name
 
     def _field(self, declared: FieldShape) -> JsonObject:
-        schema = self._value(declared.shape, declared.facts)
-        if "$ref" in schema:
-            schema = {"allOf": [schema]}
+        value = self._value(declared.shape, declared.facts)
+        schema: JsonObject = {"allOf": [value]} if "$ref" in value else value
         if declared.description:
             schema["description"] = declared.description
         default = declared.facts["default"] if "default" in declared.facts else _zero(declared)
@@ -141,7 +140,7 @@ class SchemaBook:
 
     def _value(self, shape: Shape, facts: Mapping[str, Any]) -> JsonObject:
         if isinstance(shape, ScalarShape):
-            schema = dict(_SCALAR_SCHEMAS[shape.type_name][0])
+            schema: JsonObject = dict(_SCALAR_SCHEMAS[shape.type_name][0])
             if "enum" in facts:
                 schema["enum"] = sorted(facts["enum"])
             if "format" in facts:

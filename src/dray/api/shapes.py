@@ -195,7 +195,7 @@ class _Variant:
         """The variant of a Struct, which is the Struct itself where nothing in it differs."""
         struct = self._replaced.get(struct, struct)
         if struct not in self._made:
-            self._made[struct] = struct  # ends a recursion; no type of the API that contains itself is ever replaced
+            self._made[struct] = struct  # what a type that contains itself would find; the API has none
             fields = msgspec.structs.fields(struct)
             types = [self._substitute(each.type) for each in fields]
             if self._forbid_unknown or any(new is not each.type for new, each in zip(types, fields, strict=True)):
@@ -224,11 +224,11 @@ class _Variant:
         if isinstance(hint, type) and issubclass(hint, ApiStruct):
             return self.derive(hint)
         origin, arguments = get_origin(hint), get_args(hint)
-        if not arguments:
+        if origin is None:
             return hint
         if origin is Annotated:
             inner = self._substitute(arguments[0])
-            return hint if inner is arguments[0] else Annotated[inner, *hint.__metadata__]
+            return hint if inner is arguments[0] else Annotated[inner, *arguments[1:]]
         changed = tuple(self._substitute(each) for each in arguments)
         if all(new is old for new, old in zip(changed, arguments, strict=True)):
             return hint
