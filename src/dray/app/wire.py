@@ -8,6 +8,7 @@ from dray.api.checks import AccessQuestion, CheckContext, ExpressionVerdict
 from dray.api.registry import SERVED, Registry
 from dray.app.logsetup import open_log
 from dray.app.settings import Settings
+from dray.cel.judge import judge_derived_attribute, judge_selector
 from dray.effects.clock import Clock, SystemClock
 from dray.effects.log import Log
 from dray.values.times import Time
@@ -40,11 +41,11 @@ class OfflineContext:
 
     def judge_selector(self, expression: str) -> ExpressionVerdict:
         """Compile as at admission."""
-        return ExpressionVerdict(None, 0)
+        return judge_selector(expression)
 
     def judge_derived_attribute(self, expression: str) -> ExpressionVerdict:
         """Compile as at admission."""
-        return ExpressionVerdict(None, 0)
+        return judge_derived_attribute(expression)
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str]:
         """Labels that permit everything."""

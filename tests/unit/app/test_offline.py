@@ -70,6 +70,16 @@ def test_admin_access_is_taken_to_be_permitted() -> None:
     assert check(claim(admin)).findings == ()
 
 
+def test_selectors_are_compiled_as_at_admission() -> None:
+    selectors = [{"cel": {"expression": each}} for each in ("device.driver == 'a'", "device.driverName == 'a'")]
+    request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com", "selectors": selectors}}
+    report = check(claim(request))
+    assert fields(report) == [
+        ("spec.devices.requests[0].exactly.selectors[1].cel.expression", "FieldValueInvalid"),
+    ]
+    assert report.findings[0].hint == "did you mean device.driver?"
+
+
 @pytest.mark.parametrize(
     ("value", "want"),
     [("two", "must be a whole number, not text"), ([1], "must be a whole number, not a list"), (1.5, "1.5")],
