@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from dray.api.checks import AccessQuestion, ExpressionVerdict
 from dray.api.kind import Operation
+from dray.cel.judge import judge_derived_attribute, judge_selector
 from dray.values.times import Time, parse_time
 
 __all__ = ["RecordingContext"]
@@ -31,12 +32,12 @@ class RecordingContext:
         return None
 
     def judge_selector(self, expression: str) -> ExpressionVerdict:
-        """Accept it."""
-        return ExpressionVerdict(None, 0)
+        """Compile it as the server does."""
+        return judge_selector(expression)
 
     def judge_derived_attribute(self, expression: str) -> ExpressionVerdict:
-        """Accept it."""
-        return ExpressionVerdict(None, 0)
+        """Compile it as the server does."""
+        return judge_derived_attribute(expression)
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         """No namespace has labels."""
