@@ -1,0 +1,211 @@
+"""The steps of variables, calls and operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dray.cel.access import index_value
+from dray.cel.checker import OPTIONAL_SELECT
+from dray.cel.errors import EvaluationError, no_such_overload
+from dray.cel.frames import Frame, Step, read_slot
+from dray.cel.functions import Function, Overload
+from dray.cel.library.standard import not_ordered
+from dray.cel.macros import NOT_STRICTLY_FALSE
+from dray.cel.runcost import RunCost, run_cost
+from dray.cel.values import Optional, Value, type_name
+
+__all__ = ["SPECIAL_OPERATORS", "plan_conditional", "plan_invocation", "plan_pending", "plan_variable"]
+
+
+def plan_variable(slot: int) -> Step:
+    """Read an iteration variable."""
+
+    def variable(frame: Frame) -> Value:
+        frame.charge(1)
+        return frame.slots[slot]
+
+    return variable
+
+
+def plan_pending(slot: int) -> Step:
+    """Read an accumulator or binding, computing it first if need be."""
+
+    def variable(frame: Frame) -> Value:
+        frame.charge(1)
+        return read_slot(frame, slot)
+
+    return variable
+
+
+def plan_invocation(function: Function, overloads: tuple[Overload, ...], steps: tuple[Step, ...]) -> Step:
+    """Call a function: the one overload that is meant, or whichever takes the values."""
+    overload_id = overloads[0].id if len(overloads) == 1 else ""
+    price = run_cost(function.name, overload_id)
+    if function.operator is not None:
+        return _plan_operator(function, steps, price)
+    if len(overloads) == 1:
+        return _plan_overload(overloads[0], steps, price)
+
+    def dispatch(frame: Frame) -> Value:
+        args = tuple([step(frame) for step in steps])
+        result = function.call(args)
+        frame.charge(price(args, result))
+        return result
+
+    return dispatch
+
+
+def _plan_overload(overload: Overload, steps: tuple[Step, ...], price: RunCost) -> Step:
+    implement, name = overload.implement, overload.function
+    is_guarded = name != "flatten"
+
+    def call(frame: Frame) -> Value:
+        args = tuple([step(frame) for step in steps])
+        if is_guarded and not overload.accepts(args):
+            raise no_such_overload(name, *map(type_name, args))
+        if not is_guarded and not isinstance(args[0], tuple):
+            raise EvaluationError(f"no such overload: {type_name(args[0])}.flatten()")
+        result = implement(*args)
+        frame.charge(price(args, result))
+        if isinstance(result, str | tuple):
+            frame.spend(len(result))
+        return result
+
+    return call
+
+
+def _plan_operator(function: Function, steps: tuple[Step, ...], price: RunCost) -> Step:
+    implement, allowed, name = function.operator, function.operands, function.name
+    assert implement is not None
+
+    def operate(frame: Frame) -> Value:
+        args = tuple([step(frame) for step in steps])
+        if allowed is not None and type_name(args[0]) not in allowed:
+            raise not_ordered(name, args[0])
+        if name == "_+_" and isinstance(args[0], str | bytes | tuple) and isinstance(args[1], str | bytes | tuple):
+            frame.spend(len(args[0]) + len(args[1]))
+        result = implement(*args)
+        frame.charge(price(args, result))
+        return result
+
+    return operate
+
+
+# Operators that do not evaluate all their operands, or look into them
+
+
+def _plan_logical(steps: tuple[Step, ...], *, deciding: bool) -> Step:
+    """`&&` and `||`: the deciding value wins over an error on either side."""
+    one, other = steps
+
+    def logical(frame: Frame) -> Value:
+        try:
+            first = one(frame)
+        except EvaluationError as fault:
+            return _second(other(frame), deciding, fault)
+        if first is deciding:
+            return deciding
+        if not isinstance(first, bool):
+            return _second(other(frame), deciding, no_such_overload())
+        second = other(frame)
+        if not isinstance(second, bool):
+            raise no_such_overload()
+        return second
+
+    return logical
+
+
+def _second(value: Value, deciding: bool, fault: EvaluationError) -> Value:
+    if value is deciding:
+        return value
+    raise fault
+
+
+def _plan_and(steps: tuple[Step, ...]) -> Step:
+    return _plan_logical(steps, deciding=False)
+
+
+def _plan_or(steps: tuple[Step, ...]) -> Step:
+    return _plan_logical(steps, deciding=True)
+
+
+def plan_conditional(steps: tuple[Step, ...]) -> Step:
+    """`c ? a : b`."""
+    condition, if_true, if_false = steps
+
+    def choose(frame: Frame) -> Value:
+        chosen = condition(frame)
+        if not isinstance(chosen, bool):
+            raise no_such_overload()
+        return if_true(frame) if chosen else if_false(frame)
+
+    return choose
+
+
+def _plan_index(steps: tuple[Step, ...], *, is_optional: bool = False) -> Step:
+    operand, position = steps
+
+    def index(frame: Frame) -> Value:
+        value = operand(frame)
+        key = position(frame)
+        frame.charge(1)
+        return index_value(value, key, is_optional=is_optional)
+
+    return index
+
+
+def _plan_optional_index(steps: tuple[Step, ...]) -> Step:
+    return _plan_index(steps, is_optional=True)
+
+
+def _plan_optional_or(steps: tuple[Step, ...]) -> Step:
+    one, other = steps
+
+    def either(frame: Frame) -> Value:
+        first = one(frame)
+        if not isinstance(first, Optional):
+            raise no_such_overload()
+        frame.charge(1)
+        return first if first.is_present else other(frame)
+
+    return either
+
+
+def _plan_or_value(steps: tuple[Step, ...]) -> Step:
+    one, other = steps
+
+    def either(frame: Frame) -> Value:
+        first = one(frame)
+        if not isinstance(first, Optional):
+            raise no_such_overload()
+        frame.charge(1)
+        return first.value if first.is_present else other(frame)
+
+    return either
+
+
+def _plan_not_strictly_false(steps: tuple[Step, ...]) -> Step:
+    """True for all but false, an error included: whether a fold goes on."""
+    (operand,) = steps
+
+    def test(frame: Frame) -> Value:
+        frame.charge(1)
+        try:
+            return operand(frame) is not False
+        except EvaluationError:
+            return True
+
+    return test
+
+
+SPECIAL_OPERATORS: dict[tuple[str, int], Callable[[tuple[Step, ...]], Step]] = {
+    ("_&&_", 2): _plan_and,
+    ("_||_", 2): _plan_or,
+    ("_?_:_", 3): plan_conditional,
+    ("_[_]", 2): _plan_index,
+    ("_[?_]", 2): _plan_optional_index,
+    (OPTIONAL_SELECT, 2): _plan_optional_index,
+    ("or", 2): _plan_optional_or,
+    ("orValue", 2): _plan_or_value,
+    (NOT_STRICTLY_FALSE, 1): _plan_not_strictly_false,
+}

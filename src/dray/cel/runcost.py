@@ -1,0 +1,174 @@
+"""What one call costs once it ran: by function, and by overload where cel-go looks at that.
+
+The counts bound the work of an evaluation; they need not be those of the estimate, which assumes the worst.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+from dray.cel.callcost import REGEX_FACTOR, STRING_FACTOR
+from dray.cel.library.formats import Format
+from dray.cel.library.network import Address, Network
+from dray.cel.values import LibraryObject, MapValue, Optional, Sum, Value
+from dray.values.quantity import Quantity
+from dray.values.semver import Semver
+
+__all__ = ["RunCost", "run_cost"]
+
+Args: TypeAlias = tuple[Value, ...]
+RunCost: TypeAlias = Callable[[Args, Value], int]
+_LIST_COST = 10
+
+
+def size(value: Value) -> int:
+    """How large a value counts: its length if it has one, else 1."""
+    if isinstance(value, str | bytes | tuple | MapValue | Address | Network):
+        return len(value)
+    if isinstance(value, Optional) and value.is_present:
+        return size(value.value)
+    return 1
+
+
+def _scan(at: int, factor: float = STRING_FACTOR) -> RunCost:
+    """Going over one argument."""
+    return lambda args, _: math.ceil(size(args[at]) * factor)
+
+
+def _one(_: Args, __: Value) -> int:
+    return 1
+
+
+def traversal(value: Value) -> int:
+    """Going over a value and all it holds."""
+    if isinstance(value, str | bytes):
+        length = len(value.encode()) if isinstance(value, str) else len(value)
+        return int(length * STRING_FACTOR)
+    if isinstance(value, tuple):
+        return sum(map(traversal, value))
+    if isinstance(value, MapValue):
+        return sum(traversal(key) + traversal(each) for key, each in value.items())
+    return 1
+
+
+def _traverse(args: Args, _: Value) -> int:
+    return traversal(args[0])
+
+
+def _search(args: Args, _: Value) -> int:
+    """A pattern over a text."""
+    return math.ceil((1.0 + size(args[0])) * STRING_FACTOR) * math.ceil(size(args[1]) * REGEX_FACTOR)
+
+
+def _contains(args: Args, _: Value) -> int:
+    return math.ceil(size(args[0]) * STRING_FACTOR) * math.ceil(size(args[1]) * STRING_FACTOR)
+
+
+def _compare(args: Args, _: Value) -> int:
+    return math.ceil(min(size(args[0]), size(args[1])) * STRING_FACTOR)
+
+
+def _equality(args: Args, result: Value) -> int:
+    if isinstance(args[0], Quantity | Sum | Semver | LibraryObject):
+        return 1
+    return _compare(args, result)
+
+
+def _join_texts(args: Args, _: Value) -> int:
+    return math.ceil((size(args[0]) + size(args[1])) * STRING_FACTOR)
+
+
+def _contains_ip(args: Args, _: Value) -> int:
+    cost = math.ceil(2 * size(args[0]) * STRING_FACTOR)
+    return cost + math.ceil(size(args[1]) * STRING_FACTOR) if isinstance(args[1], str) else cost
+
+
+def _contains_cidr(args: Args, result: Value) -> int:
+    return _contains_ip(args, result) + math.ceil(size(args[0]) * STRING_FACTOR) + 1
+
+
+def _validate(args: Args, _: Value) -> int:
+    pattern = args[0].pattern_size if isinstance(args[0], Format) else 1
+    return math.ceil((1.0 + size(args[1])) * STRING_FACTOR) * math.ceil(pattern * REGEX_FACTOR)
+
+
+def _allocating(factor: float, count: int) -> int:
+    return int(count * factor) + 1 + _LIST_COST
+
+
+def _of_result(_: Args, result: Value) -> int:
+    return _allocating(1, size(result))
+
+
+def _flatten(args: Args, _: Value) -> int:
+    depth = args[1] if len(args) == 2 and isinstance(args[1], int) else 1
+    return _allocating(float(depth) if depth >= 0 else 1.0, size(args[0]))
+
+
+def _self_compare(at: int) -> RunCost:
+    def cost(args: Args, _: Value) -> int:
+        values = args[at]
+        first = values[0] if isinstance(values, tuple) and values else None
+        factor = 2 + STRING_FACTOR if isinstance(first, str | bytes) else 2
+        return _allocating(factor, size(values) ** 2)
+
+    return cost
+
+
+def _sets(factor: int) -> RunCost:
+    return lambda args, _: 1 + size(args[0]) * size(args[1]) * factor
+
+
+_BY_FUNCTION: dict[str, RunCost] = {
+    **dict.fromkeys(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf", "includes"), _traverse),
+    **dict.fromkeys(("url", "lowerAscii", "upperAscii", "substring", "trim"), _scan(0)),
+    **dict.fromkeys(("cidr", "isIP", "isCIDR", "quantity", "isQuantity", "semver", "isSemver"), _scan(0)),
+    **dict.fromkeys(("replace", "split", "ip.isCanonical"), _scan(0, 2 * STRING_FACTOR)),
+    **dict.fromkeys(("find", "findAll", "matches"), _search),
+    **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _one),
+    "join": lambda _, result: math.ceil(size(result) * 2 * STRING_FACTOR),
+    "ip": lambda args, _: 1 if isinstance(args[0], Network) else math.ceil(size(args[0]) * STRING_FACTOR),
+    "containsIP": _contains_ip,
+    "containsCIDR": _contains_cidr,
+    "validate": _validate,
+    "_==_": _equality,
+    "_!=_": _compare,
+}
+
+_BY_OVERLOAD: dict[str, RunCost] = {
+    "list_slice": _of_result,
+    "lists_range": _of_result,
+    "list_reverse": _of_result,
+    "list_flatten": _flatten,
+    "list_flatten_int": _flatten,
+    "list_distinct": _self_compare(0),
+    "list_sets_contains_list": _sets(1),
+    "list_sets_intersects_list": _sets(1),
+    "list_sets_equivalent_list": _sets(2),
+    "starts_with_string": _scan(1),
+    "ends_with_string": _scan(1),
+    "string_to_bytes": _scan(0),
+    "bytes_to_string": _scan(0),
+    "strings_quote": _scan(0),
+    "string_format": _scan(0),
+    "in_list": lambda args, _: size(args[1]),
+    "contains_string": _contains,
+    "add_string": _join_texts,
+    "add_bytes": _join_texts,
+    **{
+        f"{verb}_{kind}": _compare
+        for verb in ("less", "less_equals", "greater", "greater_equals")
+        for kind in ("string", "bytes")
+    },
+}
+
+
+def run_cost(function: str, overload_id: str) -> RunCost:
+    """The cost of a call that ran; `overload_id` is empty where several overloads may be meant."""
+    if overload_id.endswith("_sortByAssociatedKeys"):
+        return _self_compare(1)
+    if overload_id.endswith("_sort"):
+        return _self_compare(0)
+    return _BY_OVERLOAD.get(overload_id) or _BY_FUNCTION.get(function, _one)
