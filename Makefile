@@ -30,6 +30,7 @@ $(INSTALLED): requirements/dev.txt pyproject.toml
 		'$(PYTHON)' -m venv --clear $(VENV); }
 	@$(RUN) pip install -qq --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@$(RUN) pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --no-index --editable .
+	@rm -rf .mypy_cache # it would go on missing a package that has just come
 	@touch $@
 
 demo: $(INSTALLED) ## show what dray does, on the real library

@@ -21,6 +21,7 @@ __all__ = [
     "ALL_VERBS",
     "READ_WRITE_VERBS",
     "STATUS",
+    "Check",
     "JsonObject",
     "Kind",
     "Operation",

@@ -15,7 +15,7 @@ from dray.cel.sizes import UNKNOWN, UNLIMITED, Range, fixed, scale
 from dray.cel.syntax import Expr, Literal
 from dray.cel.types import Kind, Type
 
-__all__ = ["CallCost", "Estimate", "Operand", "Sizing", "estimate_call"]
+__all__ = ["REGEX_FACTOR", "STRING_FACTOR", "CallCost", "Estimate", "Operand", "Sizing", "estimate_call"]
 
 STRING_FACTOR = 0.1
 """Cost of going over one character."""

@@ -45,7 +45,7 @@ from dray.cel.types import (
 )
 from dray.cel.values import Uint
 
-__all__ = ["Checked", "Scope", "check"]
+__all__ = ["OPTIONAL_SELECT", "Checked", "Scope", "check"]
 
 OPTIONAL_SELECT = "_?._"
 _LOGICAL = frozenset({"_&&_", "_||_"})

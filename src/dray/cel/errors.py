@@ -14,6 +14,7 @@ __all__ = [
     "CostLimitExceeded",
     "EvaluationError",
     "RuntimeFault",
+    "no_such_overload",
     "suggest",
     "with_chaining_hint",
 ]

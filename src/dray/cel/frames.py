@@ -8,7 +8,7 @@ from typing import TypeAlias
 from dray.cel.errors import CostLimitExceeded, EvaluationError
 from dray.cel.values import Value
 
-__all__ = ["Frame", "Pending", "Step"]
+__all__ = ["Frame", "Pending", "Step", "read_slot"]
 
 MAX_COPIED = 50_000_000
 """Elements and characters one evaluation may copy. Kubernetes joins lists lazily and for free; nobody needs so many."""

@@ -25,7 +25,7 @@ from dray.cel.syntax import (
     Select,
 )
 
-__all__ = ["ACCUMULATOR", "MAP_INSERT", "SORT_BY_KEYS", "expand_macros"]
+__all__ = ["ACCUMULATOR", "MAP_INSERT", "NOT_STRICTLY_FALSE", "SORT_BY_KEYS", "expand_macros"]
 
 ACCUMULATOR = "@result"
 """What a fold gathers into; no expression can spell it."""

@@ -33,11 +33,18 @@ __all__ = [
     "divide",
     "equal",
     "equal_or_false",
+    "is_at_least",
+    "is_at_most",
+    "is_greater",
+    "is_less",
+    "is_not",
     "modulo",
     "multiply",
     "negate",
     "not_equal",
+    "size_of",
     "subtract",
+    "timestamp",
 ]
 
 _NUMBERS = (int, Uint, float)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-__all__ = ["UNKNOWN", "UNLIMITED", "Range", "fixed"]
+__all__ = ["EMPTY", "UNKNOWN", "UNLIMITED", "Range", "fixed", "scale"]
 
 UNLIMITED = (1 << 64) - 1
 

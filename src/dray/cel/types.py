@@ -28,12 +28,14 @@ __all__ = [
     "Type",
     "format_declared",
     "format_type",
+    "join",
     "list_of",
     "map_of",
     "object_type",
     "opaque",
     "optional_of",
     "parse_type",
+    "split_types",
     "type_of",
 ]
 

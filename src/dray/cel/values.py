@@ -15,7 +15,22 @@ from dray.cel.errors import EvaluationError
 from dray.values.quantity import Quantity
 from dray.values.semver import Semver
 
-__all__ = ["Duration", "MapValue", "Optional", "Sum", "Timestamp", "TypeValue", "Uint", "Value", "type_name"]
+__all__ = [
+    "INT_MAX",
+    "INT_MIN",
+    "NONE",
+    "UINT_MAX",
+    "Duration",
+    "LibraryObject",
+    "MapValue",
+    "Optional",
+    "Sum",
+    "Timestamp",
+    "TypeValue",
+    "Uint",
+    "Value",
+    "type_name",
+]
 
 Value: TypeAlias = object
 """Any value of the language: bool, int, Uint, float, str, bytes, None, tuple, MapValue, Duration, Timestamp, TypeValue,

@@ -10,7 +10,17 @@ from dray.cel.library.moments import format_duration, format_timestamp, parse_du
 from dray.cel.operators import timestamp
 from dray.cel.values import INT_MAX, INT_MIN, UINT_MAX, Duration, Timestamp, Uint, Value, type_name
 
-__all__ = ["format_double", "to_bool", "to_bytes", "to_double", "to_int", "to_string", "to_timestamp", "to_uint"]
+__all__ = [
+    "format_double",
+    "to_bool",
+    "to_bytes",
+    "to_double",
+    "to_duration",
+    "to_int",
+    "to_string",
+    "to_timestamp",
+    "to_uint",
+]
 
 _TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})

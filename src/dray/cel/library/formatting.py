@@ -10,7 +10,7 @@ from dray.cel.library.conversions import to_string
 from dray.cel.values import Duration, MapValue, Timestamp, TypeValue, Value, type_name
 from dray.values.quoting import quote
 
-__all__ = ["CLAUSE", "FormatFault", "check_clause", "format_text"]
+__all__ = ["CLAUSE", "FormatFault", "check_clause", "format_text", "split_clauses"]
 
 CLAUSE = re.compile(r"(?:\.([0-9]*))?(.)", re.DOTALL)
 """What follows `%`: a precision and the letter of the clause."""

@@ -35,7 +35,7 @@ from dray.cel.operators import (
 )
 from dray.cel.values import MapValue, TypeValue, Value, type_name
 
-__all__ = ["CONVERSIONS", "OPERATORS", "STANDARD"]
+__all__ = ["CONVERSIONS", "OPERATORS", "STANDARD", "describe", "not_ordered"]
 
 CONVERSIONS = frozenset({"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"})
 """Functions that run while compiling where their argument is a constant."""
