@@ -49,6 +49,15 @@ def test_contract_covers_every_pure_package() -> None:
     assert sorted(pure["source_modules"]) == sorted(there)
 
 
+def test_audit_is_independent_of_what_it_audits() -> None:
+    if not ROOT.joinpath("src", "dray", "audit", "__init__.py").exists():
+        return
+    (independence,) = (each for each in PROJECT["tool"]["importlinter"]["contracts"] if each["id"] == "independence")
+    assert independence["type"] == "forbidden"
+    assert independence["source_modules"] == ["dray.audit"]
+    assert {"dray.allocator", "dray.cel"} <= set(independence["forbidden_modules"])
+
+
 def test_every_target_says_what_it_does() -> None:
     text = ROOT.joinpath("Makefile").read_text(encoding="utf-8")
     (phony,) = re.findall(r"^\.PHONY: (.+)$", text, re.MULTILINE)
