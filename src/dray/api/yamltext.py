@@ -20,6 +20,8 @@ __all__ = ["YamlDocument", "YamlError", "parse_yaml_documents"]
 MAX_JSON_CHARACTERS: Final = 16 * 1024 * 1024
 """What a document may grow to when its aliases are written out: five times the largest request an API server takes."""
 
+MAX_EXCERPT_CHARACTERS: Final = 40
+
 _TAG: Final = "tag:yaml.org,2002:"
 _TRUE: Final = frozenset({"y", "yes", "true", "on"})
 
@@ -72,13 +74,21 @@ def parse_yaml_documents(text: str) -> Iterator[YamlDocument]:
                 written = _JsonWriter().write(node)
                 yield YamlDocument(_line(node), written.encode("utf-8", "surrogatepass"))
     except yaml.MarkedYAMLError as fault:
-        mark = fault.problem_mark or fault.context_mark
-        raise YamlError(f"not YAML: {fault.problem}", mark.line + 1 if mark else 1) from fault
+        raise _explain(fault, text) from fault
     except RecursionError as fault:
         raise YamlError("nested too deeply", 1) from fault
     except yaml.reader.ReaderError as fault:
         line = text.count("\n", 0, fault.position) + 1
         raise YamlError(f"not YAML: {fault.reason}", line) from fault
+
+
+def _explain(fault: yaml.MarkedYAMLError, text: str) -> YamlError:
+    """Point at the line a person would: a key without its colon is noticed only on the line below."""
+    is_unended_key = fault.context == "while scanning a simple key"
+    mark = (fault.context_mark if is_unended_key else None) or fault.problem_mark
+    line = mark.line + 1 if mark else 1
+    excerpt = "".join(text.split("\n")[line - 1 : line]).strip()[:MAX_EXCERPT_CHARACTERS]
+    return YamlError(f"not YAML: {fault.problem}" + (f", at {excerpt!r}" if excerpt else ""), line)
 
 
 def _line(node: yaml.Node) -> int:

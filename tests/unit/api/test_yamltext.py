@@ -79,6 +79,7 @@ def test_json_is_yaml() -> None:
     [
         ("a: 1\nb: [\n", 3),
         ("a: 1\n  b: 2\n", 2),
+        ("a: 1\n...b\nc: 2\n", 2),
         ("a:\n\t- b\n", 2),
         ("a: 1\nb: \x01\n", 2),
         ("a: &a [*a]\n", 1),
