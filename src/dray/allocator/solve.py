@@ -1,0 +1,132 @@
+"""One attempt on one node: set up the rules, search plainly, and with everything we know if that takes too long.
+
+Most attempts are settled by the plain search within a few steps. Only what it does not settle is worth the work of looking
+ahead, and then the search starts anew with a guide. Both find the same first solution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from dray.allocator.arena import Arena
+from dray.allocator.budgets import CapacityBound, CounterBound
+from dray.allocator.capacity import CapacityRule
+from dray.allocator.complaints import Complaint
+from dray.allocator.constraints import constraint_rules
+from dray.allocator.counters import CounterRule
+from dray.allocator.exclusive import ExclusiveRule
+from dray.allocator.groups import GroupRule
+from dray.allocator.guide import FullGuide
+from dray.allocator.occupancy import Occupancy
+from dray.allocator.outlook import Outlook
+from dray.allocator.rules import Rule
+from dray.allocator.search import BudgetSpent, InputFault, Pick, Search, Verdict
+
+__all__ = ["DEFAULT_LIMITS", "SearchLimits", "Solution", "Solved", "Spent", "Unsolved", "solve"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLimits:
+    """Steps after which a search gives up, or gives way.
+
+    `plain_steps` are granted to the plain search before looking ahead. `max_steps` end the attempt: a hundred times what
+    the hardest of the recorded cases takes. Raising it trades latency for rare puzzles.
+    """
+
+    plain_steps: int = 256
+    max_steps: int = 50_000
+
+
+DEFAULT_LIMITS = SearchLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The first solution: devices for demands, in the order in which they were picked."""
+
+    picks: tuple[Pick, ...]
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unsolved:
+    """There is no solution. With a `complaint` the input is to blame, and no other node will do either."""
+
+    steps: int
+    complaint: Complaint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The budget was used up before an answer was found."""
+
+    steps: int
+
+
+Solved: TypeAlias = Solution | Unsolved | Spent
+
+
+def solve(arena: Arena, occupancy: Occupancy, limits: SearchLimits = DEFAULT_LIMITS) -> Solved:
+    """Find the first solution, or prove that there is none.
+
+    Where kube-scheduler finds none because access for administration got in the way of others, a second attempt lets
+    administrators pick without taking anything, as the API promises.
+    """
+    if arena.complaint is not None:
+        return Unsolved(0, arena.complaint)
+    try:
+        solved = _attempt(arena, occupancy, limits, admin_takes=True)
+        if isinstance(solved, Unsolved) and any(option.is_admin for option in arena.options):
+            again = _attempt(arena, occupancy, limits, admin_takes=False)
+            solved = solved if isinstance(again, Unsolved) else again
+    except InputFault as fault:
+        return Unsolved(0, fault.complaint)
+    return solved
+
+
+def _attempt(arena: Arena, occupancy: Occupancy, limits: SearchLimits, *, admin_takes: bool) -> Solved:
+    plain = Search(
+        arena, _rules(arena, occupancy, admin_takes=admin_takes), constraint_rules(arena), limits.plain_steps
+    )
+    try:
+        return _settle(plain, plain.run(), None)
+    except BudgetSpent:
+        pass
+    rules = _rules(arena, occupancy, admin_takes=admin_takes)
+    search = Search(arena, rules, constraint_rules(arena), limits.max_steps)
+    search.guide = FullGuide(arena, occupancy, _outlook(arena, rules))
+    try:
+        return _settle(search, search.run(), plain.refusal)
+    except BudgetSpent:
+        return Spent(search.steps)
+
+
+def _settle(search: Search, verdict: Verdict, refusal: Complaint | None) -> Solved:
+    if verdict is Verdict.FOUND:
+        return Solution(tuple(search.picks), search.steps)
+    return Unsolved(search.steps, refusal or search.refusal)
+
+
+def _rules(arena: Arena, occupancy: Occupancy, *, admin_takes: bool) -> tuple[Rule, ...]:
+    """The rules that have anything to say. The one about devices in use comes first."""
+    rules: list[Rule] = [ExclusiveRule(arena, occupancy, admin_takes=admin_takes)]
+    book = arena.counters
+    if book is not None:
+        if book.has_groups:
+            rules.append(GroupRule(arena, book, occupancy, admin_draws=admin_takes))
+        rules.append(CounterRule(arena, book, occupancy, admin_draws=admin_takes))
+    if arena.capacities:
+        rules.append(CapacityRule(arena, occupancy, admin_consumes=admin_takes))
+    return tuple(rules)
+
+
+def _outlook(arena: Arena, rules: tuple[Rule, ...]) -> Outlook:
+    counters: CounterBound | None = None
+    capacity: CapacityBound | None = None
+    for rule in rules:
+        if isinstance(rule, CounterRule) and arena.counters is not None:
+            counters = CounterBound(arena, arena.counters, rule)
+        elif isinstance(rule, CapacityRule):
+            capacity = CapacityBound(arena, rule)
+    return Outlook(arena, counters, capacity)
