@@ -15,6 +15,4 @@ class ConfigMap(ApiObject):
 
     immutable: Annotated[bool | None, Meta(description="Whether the data can never change again.")] = None
     data: Annotated[Mapping[str, str], Meta(description="Texts by key.")] = {}
-    binary_data: Annotated[
-        Mapping[str, bytes], Meta(description="Bytes by key, in base64.", extra={"format": "byte"})
-    ] = {}
+    binary_data: Annotated[Mapping[str, bytes], Meta(description="Bytes by key, in base64.")] = {}

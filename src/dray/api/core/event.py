@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from dray.api.core.references import ObjectReference
-from dray.api.meta import ApiObject
+from dray.api.meta import ApiObject, ObjectMeta
 from dray.api.struct import REQUIRED, ApiStruct, Int32, always, always_null
 from dray.values.times import MicroTime, Time
 
@@ -29,6 +29,9 @@ class EventSeries(ApiStruct):
 class Event(ApiObject):
     """Something that happened to an object. The same event can be read and written as `events.k8s.io/v1`."""
 
+    metadata: Annotated[ObjectMeta, Meta(description="Name and namespace of the event.", extra=REQUIRED)] = always(
+        ObjectMeta
+    )
     involved_object: Annotated[
         ObjectReference, Meta(description="What it happened to; in the event's own namespace.", extra=REQUIRED)
     ] = always(ObjectReference)

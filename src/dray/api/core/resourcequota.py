@@ -1,7 +1,7 @@
 """`ResourceQuota`: how much the objects of a namespace may ask for together."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -10,6 +10,7 @@ from dray.api.struct import ATOMIC, REQUIRED, ApiStruct, always
 from dray.values.quantity import Quantity
 
 __all__ = [
+    "SCOPES",
     "ResourceQuota",
     "ResourceQuotaSpec",
     "ResourceQuotaStatus",
@@ -43,6 +44,8 @@ class ScopedResourceSelectorRequirement(ApiStruct):
 
 class ScopeSelector(ApiStruct):
     """Which objects a quota counts; all conditions must hold."""
+
+    schema_extensions: ClassVar[Mapping[str, object]] = {"x-kubernetes-map-type": "atomic"}
 
     match_expressions: Annotated[
         tuple[ScopedResourceSelectorRequirement, ...], Meta(description="The conditions.", extra=ATOMIC)

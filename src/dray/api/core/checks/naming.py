@@ -29,11 +29,13 @@ __all__ = [
 ]
 
 INT32_MAX = 2**31 - 1
+_LIKENESS = 0.75
+"""How like a known word must be to be suggested: `date` is like `data`, `gpu` is not like `cpu`."""
 
 
 def suggest(word: str, known: Iterable[str]) -> str | None:
     """A hint that names the known word that was probably meant."""
-    close = get_close_matches(word, list(known), n=1)
+    close = get_close_matches(word, list(known), n=1, cutoff=_LIKENESS)
     return f'did you mean "{close[0]}"?' if close else None
 
 

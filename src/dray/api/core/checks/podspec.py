@@ -60,13 +60,13 @@ def pod_template_spec_faults(spec: PodSpec, path: FieldPath, *, is_mirror: bool 
     grace_period = spec.termination_grace_period_seconds
     around = Surroundings(
         volumes=volumes,
-        claim_names={claim.name for claim in spec.resource_claims},
+        claim_names={claim.name for claim in spec.resource_claims if claim.name},
         grace_period=_DEFAULT_GRACE_PERIOD if grace_period is None else grace_period,
     )
     yield from container_faults(spec, around, path / "containers")
     yield from init_container_faults(spec, around, path / "initContainers")
     yield from ephemeral_container_faults(spec, around, path / "ephemeralContainers")
-    yield from pod_resource_faults(spec, path / "resources")
+    yield from pod_resource_faults(spec, path)
     yield from _host_network_faults(spec, path)
     yield from required_choice_faults(spec.restart_policy, RESTART_POLICIES, path / "restartPolicy")
     yield from required_choice_faults(spec.dns_policy, _DNS_POLICIES, path / "dnsPolicy")

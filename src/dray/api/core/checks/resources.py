@@ -188,21 +188,27 @@ def _unknown_claim(name: str, claim_names: Set[str], path: FieldPath) -> FieldEr
 
 def pod_resource_faults(spec: PodSpec, path: FieldPath) -> Iterator[FieldError]:
     """Amounts for the pod as a whole: of few resources, and not less than the containers ask for."""
-    resources = spec.resources
+    resources, at = spec.resources, path / "resources"
     if resources is None:
         return
     if resources.claims:
-        yield forbidden(path / "claims", "claims may not be set for Resources at pod-level")
-    yield from _requirement_faults(resources, _pod_resource_name_faults, path)
+        yield forbidden(at / "claims", "claims may not be set for Resources at pod-level")
+    yield from _requirement_faults(resources, _pod_resource_name_faults, at)
     for name, amount in sum_container_requests(spec).items():
         whole = resources.requests.get(name)
         if whole is not None and amount > whole:
             detail = f"must be greater than or equal to aggregate container requests of {amount}"
-            yield invalid(path / "requests" / key(name), str(whole), detail)
+            yield invalid(at / "requests" / key(name), str(whole), detail)
     for part, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):
         for index, container in enumerate(containers):
-            at = path / part / index / "resources" / "limits"
-            for name, limit in container.resources.limits.items():
-                whole = resources.limits.get(name)
-                if whole is not None and limit > whole:
-                    yield invalid(at / key(name), str(limit), f"must be less than or equal to pod limits of {whole}")
+            limits = path / part / index / "resources" / "limits"
+            yield from _above_pod_faults(container.resources.limits, resources.limits, limits)
+
+
+def _above_pod_faults(
+    limits: Mapping[str, Quantity], wholes: Mapping[str, Quantity], path: FieldPath
+) -> Iterator[FieldError]:
+    for name, limit in limits.items():
+        whole = wholes.get(name)
+        if whole is not None and limit > whole:
+            yield invalid(path / key(name), str(limit), f"must be less than or equal to pod limits of {whole}")
