@@ -40,8 +40,6 @@ def _amounts_faults(amounts: Mapping[str, Quantity], path: FieldPath) -> Iterato
         at = path / key(name)
         yield from resource_name_faults(name, at)
         yield from amount_faults(name, amount, at)
-        if (name.startswith("count/") or ".deviceclass.resource.k8s.io/" in name) and amount.milli_value() % 1000:
-            yield invalid(at, str(amount), "must be an integer")
 
 
 def _scope_faults(quota: ResourceQuota) -> Iterator[FieldError]:
