@@ -14,9 +14,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `tools`, when run as a script
 
 from tools.conformance_api import UpdateJudge, ValidationJudge, VersionJudge
+from tools.conformance_cel import ExpressionJudge
 from tools.conformance_lines import Judge, Line, Verdict
 
-JUDGES: tuple[Judge, ...] = (ValidationJudge(), UpdateJudge(), VersionJudge())
+JUDGES: tuple[Judge, ...] = (ValidationJudge(), UpdateJudge(), VersionJudge(), ExpressionJudge())
 MAX_MISMATCHES_SHOWN = 6
 
 

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from dray.errors import DrayError
 
 __all__ = [
+    "COST_LIMIT_EXCEEDED",
     "OPTIONAL_CHAINING_HINT",
     "CompileFault",
     "CostLimitExceeded",
@@ -85,26 +86,41 @@ _ORDERED_OBJECTS = re.compile(r"'_([<>]=?)_' applied to '\([^']*kubernetes\.(Qua
 def suggest(detail: str, functions: tuple[str, ...] = ()) -> str | None:
     """Advice for a compile fault, or None when there is nothing better to say than the fault itself."""
     if match := _UNDEFINED_FIELD.search(detail):
-        return (
-            f"did you mean device.{_closest(match[1], _DEVICE_FIELDS)}?"
-            if _closest(match[1], _DEVICE_FIELDS)
-            else (f"device has the fields {', '.join(_DEVICE_FIELDS)}")
-        )
+        near = _closest(match[1], _DEVICE_FIELDS)
+        return f"did you mean device.{near}?" if near else f"device has the fields {', '.join(_DEVICE_FIELDS)}"
     if match := _UNDECLARED.search(detail):
-        if near := _closest(match[1], _DEVICE_FIELDS):
-            return f"did you mean device.{near}?"
-        near = _closest(match[1], ("device", *functions))
-        return f"did you mean {near}?" if near else "the only variable here is device"
+        return _suggest_name(match[1], functions)
     if match := _ORDERED_OBJECTS.search(detail):
-        method = {"<": "isLessThan", ">": "isGreaterThan"}.get(match[1], "compareTo")
-        literal = "quantity" if match[2] == "Quantity" else "semver"
-        suffix = f" {match[1]} 0" if method == "compareTo" else ""
-        return f'use .{method}({literal}("...")){suffix}'
-    if "'sign' applied to 'kubernetes.Quantity.()'" in detail:
-        return "sign is a function: sign(quantity)"
-    if "invalid argument to has() macro" in detail:
-        return 'has() takes a field, as in has(device.attributes["domain"].name); for a key, write "key" in map'
-    return None
+        return _suggest_comparison(match[1], match[2])
+    return next((advice for sign, advice in _ADVICE.items() if sign in detail), None)
+
+
+def _suggest_name(name: str, functions: tuple[str, ...]) -> str:
+    if near := _closest(name, _DEVICE_FIELDS):
+        return f"did you mean device.{near}?"
+    near = _closest(name, ("device", *functions))
+    return f"did you mean {near}?" if near else "the only variable here is device"
+
+
+def _suggest_comparison(operator: str, kind: str) -> str:
+    """Quantities and versions have methods where numbers have operators."""
+    literal = kind.lower()
+    match operator:
+        case "<":
+            return f'use .isLessThan({literal}("..."))'
+        case ">":
+            return f'use .isGreaterThan({literal}("..."))'
+        case _:
+            return f'use .compareTo({literal}("...")) {operator} 0'
+
+
+_ADVICE = {
+    "'sign' applied to 'kubernetes.Quantity.()'": "sign is a function: sign(quantity)",
+    "invalid argument to has() macro": 'has() takes a field, as in has(device.attributes["domain"].name)',
+    "expression recursion limit exceeded": (
+        "dray's parser goes 32 levels deep, Kubernetes' 250: name parts with cel.bind, or use fewer brackets"
+    ),
+}
 
 
 def _closest(name: str, known: tuple[str, ...]) -> str | None:

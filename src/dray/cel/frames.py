@@ -10,7 +10,7 @@ from dray.cel.values import Value
 
 __all__ = ["Frame", "Pending", "Step", "read_slot"]
 
-MAX_COPIED = 50_000_000
+MAX_COPIED = 10_000_000
 """Elements and characters one evaluation may copy. Kubernetes joins lists lazily and for free; nobody needs so many."""
 
 

@@ -21,6 +21,10 @@ Implementation: TypeAlias = Callable[..., Value]  # type: ignore[explicit-any]  
 Signature: TypeAlias = tuple[str, Implementation]
 
 
+_CHECKS_ITSELF = frozenset({"flatten"})
+"""Functions that take what their declared types would refuse: here, a list that is flat already."""
+
+
 @dataclass(frozen=True, slots=True)
 class Overload:
     """One signature of a function; a method's receiver is its first parameter."""
@@ -35,7 +39,9 @@ class Overload:
 
     def accepts(self, args: tuple[Value, ...]) -> bool:
         """Whether values of these types may be passed; of a list or map only the first element counts."""
-        return len(args) == len(self.parameters) and all(map(fits_at_run_time, self.parameters, args))
+        if len(args) != len(self.parameters):
+            return False
+        return self.function in _CHECKS_ITSELF or all(map(fits_at_run_time, self.parameters, args))
 
 
 @dataclass(slots=True)

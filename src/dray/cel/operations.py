@@ -8,10 +8,10 @@ from dray.cel.access import index_value
 from dray.cel.checker import OPTIONAL_SELECT
 from dray.cel.errors import EvaluationError, no_such_overload
 from dray.cel.frames import Frame, Step, read_slot
-from dray.cel.functions import Function, Overload
+from dray.cel.functions import Function, Implementation, Overload
 from dray.cel.library.standard import not_ordered
 from dray.cel.macros import NOT_STRICTLY_FALSE
-from dray.cel.runcost import RunCost, run_cost
+from dray.cel.runcost import comparing_work, run_cost
 from dray.cel.values import Optional, Value, type_name
 
 __all__ = ["SPECIAL_OPERATORS", "plan_conditional", "plan_invocation", "plan_pending", "plan_variable"]
@@ -41,54 +41,46 @@ def plan_invocation(function: Function, overloads: tuple[Overload, ...], steps: 
     """Call a function: the one overload that is meant, or whichever takes the values."""
     overload_id = overloads[0].id if len(overloads) == 1 else ""
     price = run_cost(function.name, overload_id)
-    if function.operator is not None:
-        return _plan_operator(function, steps, price)
-    if len(overloads) == 1:
-        return _plan_overload(overloads[0], steps, price)
-
-    def dispatch(frame: Frame) -> Value:
-        args = tuple([step(frame) for step in steps])
-        result = function.call(args)
-        frame.charge(price(args, result))
-        return result
-
-    return dispatch
-
-
-def _plan_overload(overload: Overload, steps: tuple[Step, ...], price: RunCost) -> Step:
-    implement, name = overload.implement, overload.function
-    is_guarded = name != "flatten"
+    work = comparing_work(function.name)
+    invoke = _find_implementation(function, overloads)
 
     def call(frame: Frame) -> Value:
         args = tuple([step(frame) for step in steps])
-        if is_guarded and not overload.accepts(args):
-            raise no_such_overload(name, *map(type_name, args))
-        if not is_guarded and not isinstance(args[0], tuple):
-            raise EvaluationError(f"no such overload: {type_name(args[0])}.flatten()")
-        result = implement(*args)
-        frame.charge(price(args, result))
-        if isinstance(result, str | tuple):
+        frame.charge(price(args))
+        if work is not None:
+            frame.spend(work(args))
+        result = invoke(args)
+        if isinstance(result, str | bytes | tuple):
             frame.spend(len(result))
         return result
 
     return call
 
 
-def _plan_operator(function: Function, steps: tuple[Step, ...], price: RunCost) -> Step:
-    implement, allowed, name = function.operator, function.operands, function.name
-    assert implement is not None
+def _find_implementation(function: Function, overloads: tuple[Overload, ...]) -> Callable[[tuple[Value, ...]], Value]:
+    if function.operator is not None:
+        return _operate(function.name, function.operator, function.operands)
+    return _guard(overloads[0]) if len(overloads) == 1 else function.call
 
-    def operate(frame: Frame) -> Value:
-        args = tuple([step(frame) for step in steps])
-        if allowed is not None and type_name(args[0]) not in allowed:
+
+def _guard(overload: Overload) -> Callable[[tuple[Value, ...]], Value]:
+    def invoke(args: tuple[Value, ...]) -> Value:
+        if not overload.accepts(args):
+            raise no_such_overload(overload.function, *map(type_name, args))
+        return overload.implement(*args)
+
+    return invoke
+
+
+def _operate(
+    name: str, implement: Implementation, operands: frozenset[str] | None
+) -> Callable[[tuple[Value, ...]], Value]:
+    def invoke(args: tuple[Value, ...]) -> Value:
+        if operands is not None and type_name(args[0]) not in operands:
             raise not_ordered(name, args[0])
-        if name == "_+_" and isinstance(args[0], str | bytes | tuple) and isinstance(args[1], str | bytes | tuple):
-            frame.spend(len(args[0]) + len(args[1]))
-        result = implement(*args)
-        frame.charge(price(args, result))
-        return result
+        return implement(*args)
 
-    return operate
+    return invoke
 
 
 # Operators that do not evaluate all their operands, or look into them

@@ -1,6 +1,7 @@
-"""What one call costs once it ran: by function, and by overload where cel-go looks at that.
+"""What one call costs while running: by function, and by overload where cel-go looks at that.
 
-The counts bound the work of an evaluation; they need not be those of the estimate, which assumes the worst.
+The counts bound the work of an evaluation; they need not be those of the estimate, which assumes the worst. They look
+at the arguments alone, so that a call is paid for before it is made.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from dray.cel.values import LibraryObject, MapValue, Optional, Sum, Value
 from dray.values.quantity import Quantity
 from dray.values.semver import Semver
 
-__all__ = ["RunCost", "run_cost"]
+__all__ = ["RunCost", "comparing_work", "run_cost"]
 
 Args: TypeAlias = tuple[Value, ...]
-RunCost: TypeAlias = Callable[[Args, Value], int]
+RunCost: TypeAlias = Callable[[Args], int]
 _LIST_COST = 10
 
 
@@ -34,10 +35,10 @@ def size(value: Value) -> int:
 
 def _scan(at: int, factor: float = STRING_FACTOR) -> RunCost:
     """Going over one argument."""
-    return lambda args, _: math.ceil(size(args[at]) * factor)
+    return lambda args: math.ceil(size(args[at]) * factor)
 
 
-def _one(_: Args, __: Value) -> int:
+def _one(_: Args) -> int:
     return 1
 
 
@@ -53,43 +54,43 @@ def traversal(value: Value) -> int:
     return 1
 
 
-def _traverse(args: Args, _: Value) -> int:
+def _traverse(args: Args) -> int:
     return traversal(args[0])
 
 
-def _search(args: Args, _: Value) -> int:
+def _search(args: Args) -> int:
     """A pattern over a text."""
     return math.ceil((1.0 + size(args[0])) * STRING_FACTOR) * math.ceil(size(args[1]) * REGEX_FACTOR)
 
 
-def _contains(args: Args, _: Value) -> int:
+def _contains(args: Args) -> int:
     return math.ceil(size(args[0]) * STRING_FACTOR) * math.ceil(size(args[1]) * STRING_FACTOR)
 
 
-def _compare(args: Args, _: Value) -> int:
+def _compare(args: Args) -> int:
     return math.ceil(min(size(args[0]), size(args[1])) * STRING_FACTOR)
 
 
-def _equality(args: Args, result: Value) -> int:
+def _equality(args: Args) -> int:
     if isinstance(args[0], Quantity | Sum | Semver | LibraryObject):
         return 1
-    return _compare(args, result)
+    return _compare(args)
 
 
-def _join_texts(args: Args, _: Value) -> int:
+def _join_texts(args: Args) -> int:
     return math.ceil((size(args[0]) + size(args[1])) * STRING_FACTOR)
 
 
-def _contains_ip(args: Args, _: Value) -> int:
+def _contains_ip(args: Args) -> int:
     cost = math.ceil(2 * size(args[0]) * STRING_FACTOR)
     return cost + math.ceil(size(args[1]) * STRING_FACTOR) if isinstance(args[1], str) else cost
 
 
-def _contains_cidr(args: Args, result: Value) -> int:
-    return _contains_ip(args, result) + math.ceil(size(args[0]) * STRING_FACTOR) + 1
+def _contains_cidr(args: Args) -> int:
+    return _contains_ip(args) + math.ceil(size(args[0]) * STRING_FACTOR) + 1
 
 
-def _validate(args: Args, _: Value) -> int:
+def _validate(args: Args) -> int:
     pattern = args[0].pattern_size if isinstance(args[0], Format) else 1
     return math.ceil((1.0 + size(args[1])) * STRING_FACTOR) * math.ceil(pattern * REGEX_FACTOR)
 
@@ -98,17 +99,35 @@ def _allocating(factor: float, count: int) -> int:
     return int(count * factor) + 1 + _LIST_COST
 
 
-def _of_result(_: Args, result: Value) -> int:
-    return _allocating(1, size(result))
+def _slice(args: Args) -> int:
+    start, end = args[1], args[2]
+    assert isinstance(start, int)
+    assert isinstance(end, int)
+    return _allocating(1, min(max(end - start, 0), size(args[0])))
 
 
-def _flatten(args: Args, _: Value) -> int:
+def _range(args: Args) -> int:
+    (count,) = args
+    return _allocating(1, max(count, 0) if isinstance(count, int) else 0)
+
+
+def _reverse(args: Args) -> int:
+    return _allocating(1, size(args[0]))
+
+
+def _join(args: Args) -> int:
+    parts = args[0] if isinstance(args[0], tuple) else ()
+    separators = size(args[1]) * max(len(parts) - 1, 0) if len(args) > 1 else 0
+    return math.ceil((sum(map(size, parts)) + separators) * 2 * STRING_FACTOR)
+
+
+def _flatten(args: Args) -> int:
     depth = args[1] if len(args) == 2 and isinstance(args[1], int) else 1
     return _allocating(float(depth) if depth >= 0 else 1.0, size(args[0]))
 
 
 def _self_compare(at: int) -> RunCost:
-    def cost(args: Args, _: Value) -> int:
+    def cost(args: Args) -> int:
         values = args[at]
         first = values[0] if isinstance(values, tuple) and values else None
         factor = 2 + STRING_FACTOR if isinstance(first, str | bytes) else 2
@@ -118,7 +137,7 @@ def _self_compare(at: int) -> RunCost:
 
 
 def _sets(factor: int) -> RunCost:
-    return lambda args, _: 1 + size(args[0]) * size(args[1]) * factor
+    return lambda args: 1 + size(args[0]) * size(args[1]) * factor
 
 
 _BY_FUNCTION: dict[str, RunCost] = {
@@ -128,8 +147,8 @@ _BY_FUNCTION: dict[str, RunCost] = {
     **dict.fromkeys(("replace", "split", "ip.isCanonical"), _scan(0, 2 * STRING_FACTOR)),
     **dict.fromkeys(("find", "findAll", "matches"), _search),
     **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _one),
-    "join": lambda _, result: math.ceil(size(result) * 2 * STRING_FACTOR),
-    "ip": lambda args, _: 1 if isinstance(args[0], Network) else math.ceil(size(args[0]) * STRING_FACTOR),
+    "join": _join,
+    "ip": lambda args: 1 if isinstance(args[0], Network) else math.ceil(size(args[0]) * STRING_FACTOR),
     "containsIP": _contains_ip,
     "containsCIDR": _contains_cidr,
     "validate": _validate,
@@ -138,9 +157,9 @@ _BY_FUNCTION: dict[str, RunCost] = {
 }
 
 _BY_OVERLOAD: dict[str, RunCost] = {
-    "list_slice": _of_result,
-    "lists_range": _of_result,
-    "list_reverse": _of_result,
+    "list_slice": _slice,
+    "lists_range": _range,
+    "list_reverse": _reverse,
     "list_flatten": _flatten,
     "list_flatten_int": _flatten,
     "list_distinct": _self_compare(0),
@@ -153,7 +172,7 @@ _BY_OVERLOAD: dict[str, RunCost] = {
     "bytes_to_string": _scan(0),
     "strings_quote": _scan(0),
     "string_format": _scan(0),
-    "in_list": lambda args, _: size(args[1]),
+    "in_list": lambda args: size(args[1]),
     "contains_string": _contains,
     "add_string": _join_texts,
     "add_bytes": _join_texts,
@@ -166,9 +185,36 @@ _BY_OVERLOAD: dict[str, RunCost] = {
 
 
 def run_cost(function: str, overload_id: str) -> RunCost:
-    """The cost of a call that ran; `overload_id` is empty where several overloads may be meant."""
+    """How to price a call; `overload_id` is empty where several overloads may be meant."""
     if overload_id.endswith("_sortByAssociatedKeys"):
         return _self_compare(1)
     if overload_id.endswith("_sort"):
         return _self_compare(0)
     return _BY_OVERLOAD.get(overload_id) or _BY_FUNCTION.get(function, _one)
+
+
+_COMPARING = frozenset({"_==_", "_!=_", "@in", "indexOf", "lastIndexOf", "includes"})
+_COMPARING_PAIRS = frozenset({"distinct", "sets.contains", "sets.equivalent", "sets.intersects"})
+_COMPARISON_WORK = 5
+"""Copies that take as long as comparing two elements."""
+
+
+def comparing_work(function: str) -> RunCost | None:
+    """The work of a function that compares elements, in copies; None for functions that do not.
+
+    Kubernetes counts a list as its length, whatever it holds, and equality at a tenth of that.
+    """
+    if function in _COMPARING:
+        return lambda args: _COMPARISON_WORK * sum(map(_weigh, args))
+    if function in _COMPARING_PAIRS:
+        return lambda args: _COMPARISON_WORK * _weigh(args[-1]) * max(size(args[0]), 1)
+    return None
+
+
+def _weigh(value: Value) -> int:
+    """How many values there are in it, at any depth."""
+    if isinstance(value, tuple):
+        return len(value) + sum(_weigh(each) for each in value if isinstance(each, tuple | MapValue))
+    if isinstance(value, MapValue):
+        return 2 * len(value) + sum(_weigh(each) for _, each in value.items() if isinstance(each, tuple | MapValue))
+    return 1

@@ -26,7 +26,7 @@ class Place:
     column: int
 
 
-NOWHERE = Place(-1, 0)
+NOWHERE = Place(-1, -1)
 """The place of a fault that belongs to no part of the text."""
 
 

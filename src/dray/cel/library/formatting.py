@@ -18,7 +18,7 @@ CLAUSE = re.compile(r"(?:\.([0-9]*))?(.)", re.DOTALL)
 _DEFAULT_PRECISION = 6
 _MAX_PRECISION = 10_000
 """More digits than any double has; asking for more is refused as too costly."""
-_MAX_TEXT = 16_000_000
+_MAX_TEXT = 8_000_000
 
 _ACCEPTED = {
     "d": ("int uint", "decimal clause can only be used on integers"),

@@ -73,7 +73,9 @@ def _slice(values: List, start: int, end: int) -> List:
     return values[start:end]
 
 
-def _flatten(values: List, depth: int = 1) -> List:
+def _flatten(values: Value, depth: Value = 1) -> List:
+    if not isinstance(values, tuple) or type(depth) is not int:
+        raise EvaluationError(f"no such overload: {type_name(values)}.flatten({type_name(depth)})")
     if depth < 0:
         raise EvaluationError("level must be non-negative")
     flat: list[Value] = []

@@ -9,7 +9,7 @@ from dray.cel.library.formatting import format_text
 
 __all__ = ["STRINGS"]
 
-MAX_TEXT = 16_000_000
+MAX_TEXT = 8_000_000
 """Code points a function may make of its arguments. Kubernetes counts too little for replace(); we stop there instead
 of running out of memory."""
 
