@@ -1,8 +1,8 @@
 """Write what the tests know of Kubernetes' own schemas: `python tools/openapi_facts.py RECORDINGS`.
 
 RECORDINGS is a folder of recorded OpenAPI documents, `apis_resource.k8s.io_v1.json` and so on. Written is
-`tests/golden/openapi/fields.json`: every type that a served version of resource.k8s.io or a Pod or Node consists of,
-with the type, default, values and merge rules of each field in one line.
+`tests/golden/openapi/fields.json`: every type that a served version of resource.k8s.io or another served kind
+consists of, with the type, default, values and merge rules of each field in one line.
 """
 
 import argparse
@@ -19,9 +19,31 @@ ROOTS = {
     "apis_resource.k8s.io_v1beta2": None,
     "apis_resource.k8s.io_v1beta1": None,
     "apis_resource.k8s.io_v1alpha3": None,
-    "api_v1": ("io.k8s.api.core.v1.Pod", "io.k8s.api.core.v1.Node"),
+    "apis_coordination.k8s.io_v1": ("coordination.v1.Lease",),
+    "apis_events.k8s.io_v1": ("events.v1.Event",),
+    "apis_policy_v1": ("policy.v1.PodDisruptionBudget",),
+    "apis_rbac.authorization.k8s.io_v1": (
+        "rbac.v1.ClusterRole",
+        "rbac.v1.ClusterRoleBinding",
+        "rbac.v1.Role",
+        "rbac.v1.RoleBinding",
+    ),
+    "apis_scheduling.k8s.io_v1": ("scheduling.v1.PriorityClass",),
+    "api_v1": (
+        "core.v1.Binding",
+        "core.v1.ConfigMap",
+        "core.v1.Event",
+        "core.v1.LimitRange",
+        "core.v1.Namespace",
+        "core.v1.Node",
+        "core.v1.Pod",
+        "core.v1.ResourceQuota",
+        "core.v1.Secret",
+        "core.v1.Service",
+        "core.v1.ServiceAccount",
+    ),
 }
-"""Documents, and the types to start from; None: every kind of the group."""
+"""Documents, and the types to start from, less `io.k8s.api`; None: every kind of the group."""
 REFERENCE = "#/components/schemas/"
 EXTENSION = "x-kubernetes-"
 
@@ -110,7 +132,9 @@ def main() -> None:
     facts: dict[str, dict[str, str]] = {}
     for document, roots in ROOTS.items():
         schemas = json.loads((folder / f"{document}.json").read_text(encoding="utf-8"))["schemas"]
-        for name in reachable(schemas, iter(roots) if roots else kinds_of(schemas)):
+        names = [f"io.k8s.api.{root}" for root in roots] if roots else list(kinds_of(schemas))
+        names += [f"{name}List" for name in names if f"{name}List" in schemas]
+        for name in reachable(schemas, iter(names)):
             facts[name] = describe_schema(schemas[name])
     FACTS.parent.mkdir(parents=True, exist_ok=True)
     FACTS.write_text(json.dumps(dict(sorted(facts.items())), indent=0, ensure_ascii=False) + "\n", encoding="utf-8")

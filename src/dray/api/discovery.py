@@ -158,7 +158,7 @@ def list_resources(kinds: Iterable[AnyKind], group: str, version: str) -> APIRes
                 storage_version_hash=hash_storage_version(kind),
             )
         )
-        resources += [_describe_subresource(kind, each) for each in _sorted_subresources(kind)]
+        resources += [_describe_subresource(kind, version, each) for each in _sorted_subresources(kind)]
     return APIResourceList(
         api_version="v1" if group else "",
         group_version=f"{group}/{version}" if group else version,
@@ -185,7 +185,7 @@ def aggregate_groups(kinds: Iterable[AnyKind], *, core: bool) -> APIGroupDiscove
             versions=tuple(
                 APIVersionDiscovery(
                     version=version,
-                    resources=tuple(_aggregate(kind) for kind in _served(kinds, group, version)),
+                    resources=tuple(_aggregate(kind, version) for kind in _served(kinds, group, version)),
                 )
                 for version in versions
             ),
@@ -196,7 +196,7 @@ def aggregate_groups(kinds: Iterable[AnyKind], *, core: bool) -> APIGroupDiscove
     return APIGroupDiscoveryList(items=items)
 
 
-def _aggregate(kind: AnyKind) -> APIResourceDiscovery:
+def _aggregate(kind: AnyKind, version: str) -> APIResourceDiscovery:
     return APIResourceDiscovery(
         resource=kind.plural,
         response_kind=ResponseKind(kind=kind.name),
@@ -208,7 +208,7 @@ def _aggregate(kind: AnyKind) -> APIResourceDiscovery:
         subresources=tuple(
             APISubresourceDiscovery(
                 subresource=each.name,
-                response_kind=ResponseKind(group=each.group, version=each.version, kind=each.kind or kind.name),
+                response_kind=_name_body(kind, version, each),
                 verbs=each.verbs,
             )
             for each in _sorted_subresources(kind)
@@ -216,15 +216,23 @@ def _aggregate(kind: AnyKind) -> APIResourceDiscovery:
     )
 
 
-def _describe_subresource(kind: AnyKind, subresource: Subresource) -> APIResource:
+def _describe_subresource(kind: AnyKind, version: str, subresource: Subresource) -> APIResource:
+    body = _name_body(kind, version, subresource)
     return APIResource(
         name=f"{kind.plural}/{subresource.name}",
         namespaced=kind.is_namespaced,
-        group=subresource.group,
-        version=subresource.version,
-        kind=subresource.kind or kind.name,
+        group=body.group,
+        version=body.version,
+        kind=body.kind,
         verbs=subresource.verbs,
     )
+
+
+def _name_body(kind: AnyKind, version: str, subresource: Subresource) -> ResponseKind:
+    """What a subresource takes and returns; its group and version only where they are not those of the object."""
+    if (subresource.group, subresource.version) in (("", ""), (kind.group, version)):
+        return ResponseKind(kind=subresource.kind or kind.name)
+    return ResponseKind(group=subresource.group, version=subresource.version, kind=subresource.kind)
 
 
 def _sorted_subresources(kind: AnyKind) -> list[Subresource]:

@@ -5,6 +5,8 @@ msgspec does, so a text that it refuses is walked here along the shape of its ty
 kind raises. Everything else, raw JSON above all, stays byte for byte what it was.
 """
 
+import re
+
 import msgspec
 
 from dray.api.jsonsyntax import name_json_kind
@@ -25,7 +27,12 @@ __all__ = ["ValueFault", "decode_custom", "mend"]
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
-_ZEROS: dict[str, bytes] = {"string": b'""', "bool": b"false"}
+_ZEROS: dict[str, bytes] = {"string": b'""', "[]uint8": b'""', "bool": b"false"}
+_BYTES = ScalarShape("[]uint8")
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]")
+_KINDS = {"string": "string", "[]uint8": "string", "bool": "bool"}
+"""The kind of JSON value that is not a number."""
 _BOUNDS = {"int32": 2**31, "int64": 2**63}
 
 
@@ -102,6 +109,8 @@ class _Walk:
         return _zero(shape) if text == b"null" else self.value(shape, text)
 
     def _scalar(self, shape: Shape, kind: str, text: bytes) -> bytes:
+        if shape == _BYTES and kind == "string":
+            return _mend_base64(msgspec.json.decode(text, type=str))
         if not _fits(shape, kind, text):
             wanted = _type_name(shape)
             self._note(f"number {text.decode()}" if kind == "number" and wanted in _BOUNDS else kind, wanted)
@@ -133,8 +142,8 @@ def _fits(shape: Shape, kind: str, text: bytes) -> bool:
         return kind == "string" or (kind == "number" and _is_within(text, _BOUNDS["int32"]))
     if not isinstance(shape, ScalarShape):
         return False
-    if shape.type_name in ("string", "bool"):
-        return kind == shape.type_name
+    if shape.type_name in _KINDS:
+        return kind == _KINDS[shape.type_name]
     bound = _BOUNDS.get(shape.type_name)
     return kind == "number" and (bound is None or _is_within(text, bound))
 
@@ -157,6 +166,17 @@ def _type_name(shape: Shape) -> str:
     if isinstance(shape, MapShape):
         return f"map[string]{_type_name(shape.value)}"
     return f"v1.{shape.type.__name__}" if isinstance(shape, CustomShape) else "int32"
+
+
+def _mend_base64(text: str) -> bytes:
+    """The same without line breaks, which Go reads over. Raises `ValueFault` for what is no base64."""
+    text = text.replace("\r", "").replace("\n", "")
+    match = _BASE64.match(text)
+    end = match.end() if match else 0
+    if end < len(text):
+        stray = _NOT_BASE64.search(text, end)
+        raise ValueFault(f"illegal base64 data at input byte {stray.start() if stray else end}")
+    return msgspec.json.encode(text)
 
 
 def _zero(shape: Shape) -> bytes:

@@ -52,8 +52,10 @@ def build_openapi(kinds: Iterable[AnyKind], group: str, version: str) -> JsonObj
     for kind in kinds:
         if kind.group == group and kind.find_version(version) is not None:
             gvk = {"group": group, "kind": kind.name, "version": version}
-            schema = book.refer(book.add_kind(get_codec(kind, version).wire_struct, gvk))
-            paths |= _paths(kind, version, gvk, schema)
+            name = book.add_kind(get_codec(kind, version).wire_struct, gvk)
+            if "list" in kind.verbs:
+                book.add_list(name, gvk)
+            paths |= _paths(kind, version, gvk, book.refer(name))
     return {
         "openapi": _DOCUMENT_VERSION,
         "info": {"title": "dray", "version": version},

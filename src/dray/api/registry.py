@@ -7,8 +7,16 @@ in its package's tuple.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from dray.api.authentication import kinds as authentication
+from dray.api.authorization import kinds as authorization
+from dray.api.coordination import kinds as coordination
+from dray.api.core import kinds as core
+from dray.api.events import kinds as events
 from dray.api.kind import Kind
+from dray.api.policy import kinds as policy
+from dray.api.rbac import kinds as rbac
 from dray.api.resource import kinds as resource
+from dray.api.scheduling import kinds as scheduling
 
 __all__ = ["SERVED", "AnyKind", "Registry"]
 
@@ -39,5 +47,17 @@ class Registry:
         return self._by_kind.get((api_version, kind))
 
 
-SERVED = Registry(resource.KINDS)
-"""Every kind that dray serves."""
+SERVED = Registry(
+    (
+        *core.KINDS,
+        *events.KINDS,
+        *authentication.KINDS,
+        *authorization.KINDS,
+        *policy.KINDS,
+        *rbac.KINDS,
+        *scheduling.KINDS,
+        *coordination.KINDS,
+        *resource.KINDS,
+    )
+)
+"""Every kind that dray serves, in the order in which Kubernetes lists the groups."""

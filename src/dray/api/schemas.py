@@ -57,6 +57,7 @@ _PLAIN_SCHEMAS: Mapping[str, JsonObject] = {
 _CUSTOM_NAMES = {"Quantity": _QUANTITY, "Time": f"{_META}.Time", "MicroTime": f"{_META}.MicroTime"}
 _SCALAR_SCHEMAS: Mapping[str, tuple[JsonObject, object]] = {
     "string": ({"type": "string"}, ""),
+    "[]uint8": ({"format": "byte", "type": "string"}, None),
     "bool": ({"type": "boolean"}, False),
     "int32": ({"format": "int32", "type": "integer"}, 0),
     "int64": ({"format": "int64", "type": "integer"}, 0),
@@ -83,11 +84,15 @@ class SchemaBook:
         return self._add(get_shape(struct))
 
     def add_kind(self, struct: type[ApiStruct], gvk: Mapping[str, str]) -> str:
-        """Enter a type as a kind, and the type of its lists. Returns its name."""
+        """Enter a type as a kind. Returns its name."""
         name = self.add_type(struct)
         self.schemas[name]["x-kubernetes-group-version-kind"] = [dict(gvk)]
+        return name
+
+    def add_list(self, name: str, gvk: Mapping[str, str]) -> None:
+        """Enter the type of lists of a kind."""
         self.schemas[f"{name}List"] = {
-            "description": f"Several objects of kind {struct.__name__}, as a list request returns them.",
+            "description": f"Several objects of kind {gvk['kind']}, as a list request returns them.",
             "properties": {
                 "apiVersion": {"description": "API group and version of this text.", "type": "string"},
                 "items": {"description": "The objects.", "items": self.refer(name), "type": "array"},
@@ -100,9 +105,8 @@ class SchemaBook:
             },
             "required": ["items"],
             "type": "object",
-            "x-kubernetes-group-version-kind": [{**gvk, "kind": f"{struct.__name__}List"}],
+            "x-kubernetes-group-version-kind": [{**gvk, "kind": f"{gvk['kind']}List"}],
         }
-        return name
 
     def name_of(self, struct: type[ApiStruct]) -> str:
         """The name of a type in this group version; types of other packages are published as v1."""

@@ -36,7 +36,7 @@ T = TypeVar("T", bound=ApiStruct)
 
 @dataclass(frozen=True, slots=True)
 class ScalarShape:
-    """A string, a boolean or a number. `type_name` is Go's word for it."""
+    """A string, a boolean, a number, or bytes as base64. `type_name` is Go's word for it."""
 
     type_name: str
 
@@ -159,6 +159,7 @@ _SCALARS: dict[type[inspect.Type], str] = {
     inspect.StrType: "string",
     inspect.BoolType: "bool",
     inspect.FloatType: "float64",
+    inspect.BytesType: "[]uint8",
 }
 
 

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from dray.api.codec import decode, decode_list, encode, encode_list, find_strict_faults, get_codec
+from dray.api.core.kinds import SECRET
 from dray.api.kind import Kind
 from dray.api.meta import ListMeta, ObjectMeta
 from dray.api.resource.kinds import RESOURCE_CLAIM, RESOURCE_SLICE
@@ -105,6 +106,31 @@ def test_raw_json_stays_as_it_came_even_beside_nulls() -> None:
 )
 def test_wrong_types_are_named_as_the_api_server_names_them(text: bytes, want: str) -> None:
     assert refusal(RESOURCE_SLICE, text) == want
+
+
+@pytest.mark.parametrize(
+    ("value", "want"),
+    [
+        (b'"aGVsbG8="', b"hello"),
+        (b'"aGVs\\nbG8=\\n"', b"hello"),
+        (b'""', b""),
+        (b"null", b""),
+    ],
+)
+def test_bytes_are_base64_with_or_without_line_breaks(value: bytes, want: bytes) -> None:
+    assert decode(SECRET, "v1", b'{"data": {"a": %s}}' % value).data == {"a": want}
+
+
+@pytest.mark.parametrize(
+    ("value", "want"),
+    [
+        (b'"hello!"', "illegal base64 data at input byte 5"),
+        (b'"aGVsbG8"', "illegal base64 data at input byte 4"),
+        (b"1", "json: cannot unmarshal number into Go struct field Secret.data of type []uint8"),
+    ],
+)
+def test_bytes_that_are_not_base64_are_refused(value: bytes, want: str) -> None:
+    assert refusal(SECRET, b'{"data": {"a": %s}}' % value) == want
 
 
 @pytest.mark.parametrize(
