@@ -29,6 +29,7 @@ from dray.api.core.node import Node
 from dray.api.core.pod import Pod
 from dray.api.core.podcolumns import POD_COLUMNS, pod_row_conditions
 from dray.api.core.poddefaults import default_pod
+from dray.api.core.podwarnings import pod_warnings
 from dray.api.core.references import ObjectReference
 from dray.api.core.resourcequota import ResourceQuota
 from dray.api.core.secret import Secret
@@ -213,6 +214,7 @@ POD: Kind[Pod] = Kind(
     create_checks=(check_pod, check_pod_create),
     update_checks=(check_pod, check_pod_update),
     status_checks=(check_pod_status,),
+    warnings=pod_warnings,
     columns=POD_COLUMNS,
     row_conditions=pod_row_conditions,
     field_selectors={

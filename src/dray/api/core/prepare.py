@@ -6,6 +6,7 @@ new generation for the kinds that count them.
 
 from msgspec.structs import replace
 
+from dray.api.core.labelkeys import apply_label_keys
 from dray.api.core.namespace import Namespace, NamespaceStatus
 from dray.api.core.node import Node
 from dray.api.core.pod import Pod
@@ -45,10 +46,10 @@ _GATED = PodCondition(
 
 
 def prepare_pod_create(new: Pod) -> Pod:
-    """A pod begins as Pending, with the quality of service its amounts give it."""
+    """A pod begins as Pending, with the quality of service its amounts give it; its label keys get their values."""
     conditions = (_GATED,) if new.spec.scheduling_gates else ()
     status = PodStatus(phase="Pending", qos_class=quality_of_service(new.spec), conditions=conditions)
-    return replace(new, status=status)
+    return replace(new, spec=apply_label_keys(new.spec, new.metadata.labels), status=status)
 
 
 def prepare_pod_update(new: Pod, old: Pod, now: Time) -> Pod:

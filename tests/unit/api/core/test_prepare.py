@@ -37,6 +37,30 @@ def test_a_gated_pod_says_so() -> None:
     assert (condition.type, condition.status, condition.reason) == ("PodScheduled", "False", "SchedulingGated")
 
 
+def test_label_keys_get_the_values_of_the_pod() -> None:
+    selector = {"matchLabels": {"a": "b"}}
+    term = {"labelSelector": selector, "matchLabelKeys": ["hash", "none"], "mismatchLabelKeys": ["tenant"]}
+    constraint = {"labelSelector": selector, "matchLabelKeys": ["hash"], "topologyKey": "zone"}
+    affinity = {
+        "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]},
+        "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"podAffinityTerm": term}]},
+    }
+    pod = {
+        "metadata": {"labels": {"hash": "1", "tenant": "t"}},
+        "spec": {"affinity": affinity, "topologySpreadConstraints": [constraint, {"matchLabelKeys": ["hash"]}]},
+    }
+    spec = POD.prepare_create(read(POD, pod)).spec
+    same = {"key": "hash", "operator": "In", "values": ("1",)}
+    other = {"key": "tenant", "operator": "NotIn", "values": ("t",)}
+    required = spec.affinity.pod_affinity.required_during_scheduling_ignored_during_execution[0]
+    preferred = spec.affinity.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution[0]
+    for each in (required, preferred.pod_affinity_term):
+        assert msgspec.to_builtins(each.label_selector.match_expressions) == (same, other)
+    first, second = spec.topology_spread_constraints
+    assert msgspec.to_builtins(first.label_selector.match_expressions) == (same,)
+    assert second.label_selector is None
+
+
 def test_a_changed_spec_of_a_pod_is_a_new_generation() -> None:
     old = read(POD, {"metadata": {"generation": 3}, "spec": {"priority": 1}, "status": {"phase": "Running"}})
     same = POD.prepare_update(read(POD, {"metadata": {"labels": {"a": "b"}}, "spec": {"priority": 1}}), old, NOW)
