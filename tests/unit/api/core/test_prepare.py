@@ -49,16 +49,16 @@ def test_label_keys_get_the_values_of_the_pod() -> None:
         "metadata": {"labels": {"hash": "1", "tenant": "t"}},
         "spec": {"affinity": affinity, "topologySpreadConstraints": [constraint, {"matchLabelKeys": ["hash"]}]},
     }
-    spec = POD.prepare_create(read(POD, pod)).spec
-    same = {"key": "hash", "operator": "In", "values": ("1",)}
-    other = {"key": "tenant", "operator": "NotIn", "values": ("t",)}
-    required = spec.affinity.pod_affinity.required_during_scheduling_ignored_during_execution[0]
-    preferred = spec.affinity.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution[0]
-    for each in (required, preferred.pod_affinity_term):
-        assert msgspec.to_builtins(each.label_selector.match_expressions) == (same, other)
-    first, second = spec.topology_spread_constraints
-    assert msgspec.to_builtins(first.label_selector.match_expressions) == (same,)
-    assert second.label_selector is None
+    spec = plain(POD.prepare_create(read(POD, pod)).spec)
+    same = {"key": "hash", "operator": "In", "values": ["1"]}
+    other = {"key": "tenant", "operator": "NotIn", "values": ["t"]}
+    (required,) = spec["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    (preferred,) = spec["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+    for each in (required, preferred["podAffinityTerm"]):
+        assert each["labelSelector"]["matchExpressions"] == [same, other]
+    first, second = spec["topologySpreadConstraints"]
+    assert first["labelSelector"]["matchExpressions"] == [same]
+    assert "labelSelector" not in second
 
 
 def test_a_changed_spec_of_a_pod_is_a_new_generation() -> None:
