@@ -5,11 +5,8 @@ from collections.abc import Callable
 from statistics import median
 from time import perf_counter
 
-import msgspec
-
-from dray.api.core.pod import Pod
-from dray.api.mending import decode_custom
-from dray.api.strict import StrictReader
+from dray.api.codec import get_codec
+from dray.api.core.kinds import POD as POD_KIND
 
 __all__ = ["GOALS", "measure"]
 
@@ -62,11 +59,10 @@ def _microseconds(act: Callable[[], object], *, rounds: int = 2_000) -> float:
 
 def measure() -> list[tuple[str, float, str]]:
     text = json.dumps(POD, separators=(",", ":")).encode()
-    decoder, strict = msgspec.json.Decoder(Pod, dec_hook=decode_custom), StrictReader(Pod)
-    encoder = msgspec.json.Encoder(enc_hook=str)
-    pod = decoder.decode(text)
+    codec = get_codec(POD_KIND, "v1")
+    pod = codec.decode(text)
     return [
-        ("pod: decode", _microseconds(lambda: decoder.decode(text)), "us"),
-        ("pod: look for unknown and repeated fields", _microseconds(lambda: strict.find_faults(text)), "us"),
-        ("pod: encode", _microseconds(lambda: encoder.encode(pod)), "us"),
+        ("pod: decode", _microseconds(lambda: codec.decode(text)), "us"),
+        ("pod: decode strictly", _microseconds(lambda: codec.decode(text, strict=True)), "us"),
+        ("pod: encode", _microseconds(lambda: codec.encode(pod)), "us"),
     ]

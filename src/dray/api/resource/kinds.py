@@ -165,7 +165,7 @@ RESOURCE_POOL_STATUS_REQUEST: Kind[ResourcePoolStatusRequest] = Kind(
     create_checks=pool_status_checks.create_checks,
     update_checks=pool_status_checks.update_checks,
     status_checks=pool_status_checks.status_checks,
-    columns=(NAME, *columns.POOL_STATUS_REQUEST_COLUMNS, AGE),
+    columns=(NAME, *columns.POOL_STATUS_REQUEST_COLUMNS),
 )
 
 KINDS: tuple[Kind[Any], ...] = (
