@@ -9,7 +9,7 @@ import msgspec
 from dray.api.codec import get_codec
 from dray.api.kind import Kind
 from dray.merge.fieldsets import NO_FIELDS, FieldSet
-from dray.merge.schema import Schema, get_schema
+from dray.merge.schema import ObjectSchema, get_schema
 from dray.merge.typed import JsonObject
 
 __all__ = ["WriteScope", "make_scope"]
@@ -22,7 +22,7 @@ class WriteScope:
     kind: str
     api_version: str
     subresource: str = ""
-    schemas: Mapping[str, Schema]
+    schemas: Mapping[str, ObjectSchema]
     """By apiVersion. Owners in other versions are forgotten."""
     convert: Callable[[JsonObject, str], JsonObject]
     """Bring an object, which names its version, into another one of `schemas`."""
@@ -32,7 +32,7 @@ class WriteScope:
     """What this endpoint ignores in a write, with all below; nobody comes to own it here."""
 
     @property
-    def schema(self) -> Schema:
+    def schema(self) -> ObjectSchema:
         """The schema of the version that is written."""
         return self.schemas[self.api_version]
 

@@ -170,9 +170,7 @@ def patched(scope: WriteScope, live: Json, content_type: str, body: bytes) -> Js
         return result
     if content_type.endswith("/merge-patch+json"):
         return apply_merge_patch(live, decode_merge_patch(body).value)
-    schema = scope.schema
-    assert isinstance(schema, ObjectSchema)
-    return apply_strategic_patch(schema, live, decode_strategic_patch(body).value)
+    return apply_strategic_patch(scope.schema, live, decode_strategic_patch(body).value)
 
 
 def deployments() -> World:
