@@ -1,0 +1,1 @@
+"""One small port to any API server, and its adapters."""

@@ -1,0 +1,177 @@
+"""The port through which every part of dray reads and writes objects.
+
+Scheduler, controllers, node agents and drivers hold a `Client` and do not know what answers it: the server in the same
+process, or any conformant API server over HTTP. Both adapters pass `tests/contract/client`. Everything a request can
+fail with is an `ApiError` in Kubernetes' reasons and codes; a lost connection is `Unreachable` once retries are used up.
+"""
+
+from collections.abc import AsyncIterator
+from enum import StrEnum
+from typing import Generic, Protocol, TypeVar
+
+from msgspec import Struct
+
+from dray.api.codec import ApiList
+from dray.api.kind import Kind
+from dray.api.meta import ApiObject, DeleteOptions
+from dray.errors import ApiError, DrayError
+
+__all__ = [
+    "ALL",
+    "ALL_CHANGES",
+    "PLAIN",
+    "Client",
+    "ListOptions",
+    "ObjectName",
+    "Patch",
+    "PatchType",
+    "Unreachable",
+    "WatchEvent",
+    "WatchEventType",
+    "WatchOptions",
+    "WriteOptions",
+    "is_retryable",
+]
+
+K = TypeVar("K", bound=ApiObject)
+
+
+class Unreachable(DrayError):
+    """The API server did not answer, retries included."""
+
+
+class ObjectName(Struct, frozen=True):
+    """Which object of a kind. The namespace is empty for objects of the cluster."""
+
+    name: str
+    namespace: str = ""
+
+
+class ListOptions(Struct, frozen=True):
+    """What a list is narrowed to. `namespace` None means all of them."""
+
+    namespace: str | None = None
+    label_selector: str = ""
+    field_selector: str = ""
+    resource_version: str = ""
+    resource_version_match: str = ""
+    limit: int = 0
+    continue_token: str = ""
+
+
+class WatchOptions(Struct, frozen=True):
+    """What a watch is narrowed to, and from which version on it tells."""
+
+    namespace: str | None = None
+    label_selector: str = ""
+    field_selector: str = ""
+    resource_version: str = ""
+    send_initial_events: bool = False
+    """Begin with the objects as they are and a bookmark that ends them."""
+    allow_bookmarks: bool = True
+    timeout_seconds: int | None = None
+
+
+class WriteOptions(Struct, frozen=True):
+    """How a write is made."""
+
+    field_manager: str = ""
+    is_dry_run: bool = False
+    force: bool = False
+    """Take fields from other managers; for applying only."""
+
+
+ALL = ListOptions()
+"""Every object of a kind."""
+ALL_CHANGES = WatchOptions()
+"""Every object as it is, then every change."""
+PLAIN = WriteOptions()
+"""No options."""
+
+
+class PatchType(StrEnum):
+    """The content types of the four ways to patch."""
+
+    JSON = "application/json-patch+json"
+    MERGE = "application/merge-patch+json"
+    STRATEGIC = "application/strategic-merge-patch+json"
+    APPLY = "application/apply-patch+yaml"
+
+
+class Patch(Struct, frozen=True):
+    """A change to one object, as JSON text."""
+
+    type: PatchType
+    body: bytes
+
+
+class WatchEventType(StrEnum):
+    """What a watch tells. An error ends it and is raised as an ApiError, so it is no event."""
+
+    ADDED = "ADDED"
+    MODIFIED = "MODIFIED"
+    DELETED = "DELETED"
+    BOOKMARK = "BOOKMARK"
+
+
+class WatchEvent(Struct, Generic[K], frozen=True):
+    """One change, or a bookmark, of which only the resourceVersion (and the mark that initial events ended) counts."""
+
+    type: WatchEventType
+    thing: K
+
+    @property
+    def ends_initial_events(self) -> bool:
+        """Whether everything that was there when the watch began has been told."""
+        return self.thing.metadata.annotations.get("k8s.io/initial-events-end") == "true"
+
+
+class Client(Protocol):
+    """Objects of one API server. Objects come back as they are stored, with their resourceVersion."""
+
+    async def get(self, kind: Kind[K], name: ObjectName) -> K:
+        """One object. Raises NotFound."""
+        ...
+
+    async def list(self, kind: Kind[K], options: ListOptions = ALL) -> ApiList[K]:
+        """Objects, or one page of them. Raises Gone for a version or page that is no longer kept."""
+        ...
+
+    def watch(self, kind: Kind[K], options: WatchOptions = ALL_CHANGES) -> AsyncIterator[WatchEvent[K]]:
+        """Changes from a version on, in order, none missing, until the server ends the watch or the iterator is closed.
+
+        Raises Gone where the version is no longer kept: list again, and watch from there.
+        """
+        ...
+
+    async def create(self, kind: Kind[K], thing: K, options: WriteOptions = PLAIN, *, subresource: str = "") -> K:
+        """Store a new object, or post to a subresource (`binding`, `eviction`, `token`) of the object it names.
+
+        Raises AlreadyExists, Invalid, Forbidden.
+        """
+        ...
+
+    async def update(self, kind: Kind[K], thing: K, options: WriteOptions = PLAIN, *, subresource: str = "") -> K:
+        """Replace an object, or its status. Raises Conflict if it was changed since `thing` was read."""
+        ...
+
+    async def patch(
+        self,
+        kind: Kind[K],
+        name: ObjectName,
+        patch: Patch,
+        options: WriteOptions = PLAIN,
+        *,
+        subresource: str = "",
+    ) -> K:
+        """Change a part of an object; with `PatchType.APPLY`, create it if it is not there."""
+        ...
+
+    async def delete(self, kind: Kind[K], name: ObjectName, options: DeleteOptions | None = None) -> K | None:
+        """Ask for an object to go. Returns it if it is still there for a while or was returned, else None."""
+        ...
+
+
+def is_retryable(error: ApiError) -> bool:
+    """Whether the same request may succeed if it is made again a little later."""
+    return error.code in (429, 500, 502, 503, 504)
