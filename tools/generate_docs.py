@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from dray import errors
 from dray.api.registry import SERVED, AnyKind
 from dray.app.settings import FILE_VARIABLE, SETTINGS
 from dray.cli.main import app
@@ -85,18 +86,20 @@ def render_kinds() -> str:
     return "\n".join([f"# Kinds\n\n{NOTE}", *(render_kind(kind) for kind in SERVED)])
 
 
-def list_api_errors(root: type[ApiError] = ApiError) -> Iterator[type[ApiError]]:
-    """Every error a request may end in, in the order they are declared."""
-    for each in root.__subclasses__():
-        yield each
-        yield from list_api_errors(each)
+def list_api_errors() -> list[type[ApiError]]:
+    """Every error a request may end in, by code."""
+    exported = (getattr(errors, name) for name in errors.__all__)
+    found = [
+        each for each in exported if isinstance(each, type) and issubclass(each, ApiError) and each is not ApiError
+    ]
+    return sorted(found, key=lambda each: (each.code, each.reason))
 
 
 def render_errors() -> str:
     faults = "".join(f"| `{reason}` | {FieldError(reason, ROOT).body} |\n" for reason in FieldReason)
     requests = "".join(
         f"| {each.code} | `{each.reason}` | {inspect.cleandoc(each.__doc__ or '').splitlines()[0]} |\n"
-        for each in sorted(list_api_errors(), key=lambda each: (each.code, each.reason))
+        for each in list_api_errors()
     )
     return (
         f"# Errors\n\n{NOTE}\n"
