@@ -91,26 +91,22 @@ def _plan_logical(steps: tuple[Step, ...], *, deciding: bool) -> Step:
     one, other = steps
 
     def logical(frame: Frame) -> Value:
-        try:
-            first = one(frame)
-        except EvaluationError as fault:
-            return _second(other(frame), deciding, fault)
-        if first is deciding:
-            return deciding
-        if not isinstance(first, bool):
-            return _second(other(frame), deciding, no_such_overload())
-        second = other(frame)
-        if not isinstance(second, bool):
-            raise no_such_overload()
-        return second
+        fault: EvaluationError | None = None
+        for step in (one, other):
+            try:
+                value = step(frame)
+            except EvaluationError as error:
+                fault = fault or error
+                continue
+            if value is deciding:
+                return deciding
+            if not isinstance(value, bool):
+                fault = fault or no_such_overload()
+        if fault is not None:
+            raise fault
+        return not deciding
 
     return logical
-
-
-def _second(value: Value, deciding: bool, fault: EvaluationError) -> Value:
-    if value is deciding:
-        return value
-    raise fault
 
 
 def _plan_and(steps: tuple[Step, ...]) -> Step:

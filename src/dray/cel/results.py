@@ -12,12 +12,14 @@ __all__ = ["to_attribute", "to_bool"]
 _NO_BOOL = {
     "int": "unsupported type conversion from 'int' to bool",
     "uint": "unsupported type conversion from 'uint' to bool",
-    "double": "type conversion error from 'double' to 'bool'",
+    "double": "type conversion error from Double to 'bool'",
     "string": "unsupported native conversion from string to 'bool'",
     "bytes": "type conversion error from Bytes to 'bool'",
     "list": "type conversion error from list to 'bool'",
     "map": "type conversion error from map to 'bool'",
-    "null_type": "type conversion error from '<nil>' to 'bool'",
+    "null_type": "type conversion error from 'null_type' to 'bool'",
+    "google.protobuf.Duration": "type conversion error from 'Duration' to 'bool'",
+    "google.protobuf.Timestamp": "type conversion error from 'Timestamp' to 'bool'",
     "kubernetes.Semver": "type conversion error from 'Semver' to 'bool'",
     "kubernetes.Quantity": "type conversion error from 'Quantity' to 'bool'",
 }

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from dray.cel.callcost import REGEX_FACTOR, STRING_FACTOR
 from dray.cel.library.formats import Format
+from dray.cel.library.lists import MAX_RANGE
 from dray.cel.library.network import Address, Network
 from dray.cel.values import LibraryObject, MapValue, Optional, Sum, Value
 from dray.values.quantity import Quantity
@@ -108,7 +109,7 @@ def _slice(args: Args) -> int:
 
 def _range(args: Args) -> int:
     (count,) = args
-    return _allocating(1, max(count, 0) if isinstance(count, int) else 0)
+    return _allocating(1, count if isinstance(count, int) and 0 < count <= MAX_RANGE else 0)
 
 
 def _reverse(args: Args) -> int:

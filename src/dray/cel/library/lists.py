@@ -18,7 +18,8 @@ List = tuple[Value, ...]
 _COMPARABLE = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
 _SUMMABLE: dict[str, Value] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": Duration(0)}
 _RUNTIME_NAMES = {"duration": "google.protobuf.Duration", "timestamp": "google.protobuf.Timestamp"}
-_MAX_RANGE = 1_000_000
+MAX_RANGE = 1_000_000
+"""Numbers that `lists.range` makes at most."""
 
 
 def _is_sorted(values: List) -> bool:
@@ -124,8 +125,8 @@ def _distinct(values: List) -> List:
 def _range(size: int) -> List:
     if size < 0:
         raise EvaluationError(f"lists.range: size must be non-negative, got {size}")
-    if size > _MAX_RANGE:
-        raise EvaluationError(f"lists.range: size {size} exceeds maximum allowed ({_MAX_RANGE})")
+    if size > MAX_RANGE:
+        raise EvaluationError(f"lists.range: size {size} exceeds maximum allowed ({MAX_RANGE})")
     return tuple(range(size))
 
 

@@ -104,7 +104,7 @@ OPERATORS: tuple[Function, ...] = (
     operator("_||_", _never, None, ["logical_or: (bool, bool) -> bool"]),
     operator("_==_", equal, None, ["equals: (A, A) -> bool"]),
     operator("_!=_", not_equal, None, ["not_equals: (A, A) -> bool"]),
-    operator("!_", is_not, "bool", ["logical_not: (bool) -> bool"]),
+    operator("!_", is_not, None, ["logical_not: (bool) -> bool"]),
     operator(
         "_[_]",
         _never,
