@@ -88,10 +88,9 @@ def render_kinds() -> str:
 
 def list_api_errors() -> list[type[ApiError]]:
     """Every error a request may end in, by code."""
-    exported = (getattr(errors, name) for name in errors.__all__)
-    found = [
-        each for each in exported if isinstance(each, type) and issubclass(each, ApiError) and each is not ApiError
-    ]
+    exported = [getattr(errors, name) for name in errors.__all__]
+    found = [each for each in exported if isinstance(each, type) and issubclass(each, ApiError)]
+    found.remove(ApiError)
     return sorted(found, key=lambda each: (each.code, each.reason))
 
 

@@ -14,7 +14,15 @@ from dray.api.resource.device import Device, DeviceAttribute
 from dray.cel.values import MapValue, Value
 from dray.values.semver import SemverError, parse_semver
 
-__all__ = ["DeviceFacts", "describe_device", "token_name"]
+__all__ = [
+    "ALLOW_MULTIPLE_ALLOCATIONS",
+    "ATTRIBUTES",
+    "CAPACITY",
+    "DRIVER",
+    "DeviceFacts",
+    "describe_device",
+    "token_name",
+]
 
 DRIVER = "driver"
 ALLOW_MULTIPLE_ALLOCATIONS = "allowMultipleAllocations"
