@@ -12,14 +12,14 @@ from dray.allocator.constraints import DistinctRule, MatchRule
 from dray.allocator.prospect import Prospect
 from dray.allocator.saturation import assign
 
-__all__ = ["align", "has_distinct_values"]
+__all__ = ["align", "can_serve", "has_distinct_values"]
 
 
 def align(rule: MatchRule, requests: list[tuple[Option, ...]], prospect: Prospect) -> bool:
     """Leave only devices with a value that all requests under the constraint can have in common.
 
-    False if there is no such value. Since all devices end up with one common value at least, each value can be judged by
-    itself: every request needs enough devices that have it.
+    False if there is no such value. Since all devices end up with one common value at least, each value can be judged
+    by itself: every request needs enough devices that have it.
     """
     live = prospect.live
     covered = [option for options in requests for option in options if option.number in rule.columns]
@@ -75,6 +75,34 @@ def _serves_together(columns: dict[int, Column], value: int, bound: list[list[Op
             places |= here
         wanted += 0 if shared else min(prospect.needs[option.number] for option in options)
     return places.bit_count() >= wanted
+
+
+def can_serve(claims: int, rule: MatchRule, requests: list[tuple[Option, ...]], prospect: Prospect) -> bool:
+    """Whether so many equal claims, each with a value of its choice, find enough devices.
+
+    A value serves as many claims as its scarcest request allows. Requests with a shared device to choose do not count.
+    """
+    bound = [options for options in requests if all(option.number in rule.columns for option in options)]
+    served = 0
+    for value in dict.fromkeys(value for options in bound for o in options for value in rule.columns[o.number].places):
+        most: int | None = None
+        needs: dict[int, int] = {}
+        for options in bound:
+            places = 0
+            for option in options:
+                places |= rule.columns[option.number].places.get(value, 0) & prospect.live.get(option.number, 0)
+            if not options[0].is_admin and not places & prospect.shared:
+                needs[places] = needs.get(places, 0) + min(prospect.needs[option.number] for option in options)
+        for places, need in needs.items():
+            if need:
+                here = places.bit_count() // need
+                most = here if most is None else min(most, here)
+        if most is None:
+            return True
+        served += most
+        if served >= claims:
+            return True
+    return False
 
 
 def has_distinct_values(rule: DistinctRule, requests: list[tuple[Option, ...]], prospect: Prospect) -> bool:

@@ -1,7 +1,7 @@
-"""The problem as the search sees it: demands and devices of one node, all names gone, everything that cannot change known.
+"""The problem as the search sees it: demands over the devices of one node, with all that cannot change worked out.
 
-An arena follows from the shape of the claims and the model of the node alone. What is taken is no part of it, so one arena
-serves all nodes of a model, and every decision about claims of the shape.
+An arena follows from the shape of the claims and the model of the node alone. What is taken is no part of it, so one
+arena serves all nodes of a model, and every decision about claims of the shape.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ Amounts: TypeAlias = Mapping[str, int]
 class Option:
     """One demand over the devices of a node.
 
-    `selected` are the places that selectors and static capacity accept; all of them are wanted in mode All. `candidates` are
-    those of them that taints and the node leave. `amounts` are taken from devices that are shared. `faults` stop an attempt
-    that comes to their place; `columns` are by number of the constraint within the claim.
+    `selected` are the places that selectors and static capacity accept; all of them are wanted in mode All.
+    `candidates` are those of them that taints and the node leave. `amounts` are taken from devices that are shared.
+    `faults` stop an attempt that comes to their place; `columns` are by number of the constraint within the claim.
     """
 
     number: int
@@ -80,8 +80,8 @@ class Request:
 class Arena:
     """Requests of all claims in order, over devices in search order.
 
-    `constraints` are by claim. `shared` are places of devices that allow several allocations, `capacities` what they have, in
-    billionths. With a `complaint` there is nothing to search.
+    `constraints` are by claim. `shared` are places of devices that allow several allocations, `capacities` what they
+    have, in billionths. With a `complaint` there is nothing to search.
     """
 
     size: int
@@ -198,7 +198,7 @@ class _Builder:
         return selected & ~self.view.unreachable, faults
 
     def _fit_amounts(self, demand: Demand, selected: int, faults: dict[int, Complaint]) -> dict[int, Amounts] | None:
-        """What the demand takes of each selected device, those left out that it never fits; None if that is nobody's business."""
+        """What the demand takes of each selected device that it can ever fit; None if amounts play no part."""
         if not demand.amounts and not selected & self.shared:
             return None
         fitting: dict[int, Amounts] = {}

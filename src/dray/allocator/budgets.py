@@ -1,8 +1,8 @@
 """Bounds from amounts: the cheapest ways to serve all requests together must be within what is left.
 
-Counters are added up over a pool with weights. Whatever the weights, what is taken of the sum cannot exceed what is left
-of it: by name over all cards of a pool, which sees through fragments of one counter, and all counters of a pool, each
-counted as a share of its total, which sees through partitions that draw on different ones.
+Counters are added up over a pool with weights. Whatever the weights, what is taken of the sum cannot exceed what is
+left of it: by name over all cards of a pool, which sees through fragments of one counter, and all counters of a pool,
+each counted as a share of its total, which sees through partitions that draw on different ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dray.allocator.counterbook import CounterBook
 from dray.allocator.counters import CounterRule
 from dray.allocator.prospect import Prospect
 
-__all__ = ["CapacityBound", "CounterBound"]
+__all__ = ["CounterBound", "has_room"]
 
 _WHOLE = 1 << 64
 """The weight of a counter's total in a sum of shares. Rounding a weight down keeps a bound a bound."""
@@ -55,16 +55,15 @@ class _Sum:
 class CounterBound:
     """Holds the counters left against the cheapest draws of all requests."""
 
-    def __init__(self, arena: Arena, book: CounterBook, rule: CounterRule) -> None:
-        self._rule = rule
+    def __init__(self, arena: Arena, book: CounterBook) -> None:
         self._sums = [_weigh(book, arena.shared, weights) for weights in _weightings(book)]
 
-    def narrow(self, prospect: Prospect) -> bool:
+    def narrow(self, rule: CounterRule, prospect: Prospect) -> bool:
         """Leave the current option what the others can spare; False if there is not enough for all."""
         (own, need), *others = prospect.wants()
         kept = prospect.live[prospect.current.number]
         for each in self._sums:
-            left = sum(weight * self._rule.remaining[counter] for counter, weight in each.weights)
+            left = sum(weight * rule.remaining[counter] for counter, weight in each.weights)
             spent = sum(each.cheapest(places, number) for places, number in others)
             if 0 < spent + each.cheapest(own, need) > left:
                 return False
@@ -74,53 +73,42 @@ class CounterBound:
         return not prospect.is_lost()
 
 
-class CapacityBound:
-    """Holds what is left of shared devices against the smallest shares that could do.
+def has_room(rule: CapacityRule, prospect: Prospect) -> bool:
+    """Whether shared devices have enough left of every capacity: as a sum, and in pieces of the smallest share.
 
-    Only requests that have nothing but shared devices to choose from count. All may use the same device.
+    Only requests that have nothing but shared devices to choose from count. All of them may use the same device.
     """
-
-    def __init__(self, arena: Arena, rule: CapacityRule) -> None:
-        self._rule = rule
-        self._shared = arena.shared
-
-    def holds(self, prospect: Prospect) -> bool:
-        """Whether there is enough of every capacity: as a sum, and in pieces of the smallest share."""
-        bound = [(options, union) for options, union in self._bound(prospect) if not union & ~self._shared]
-        if not bound:
-            return True
-        everywhere = 0
-        for _, union in bound:
+    bound: list[list[Option]] = []
+    everywhere = 0
+    for options in prospect.requests:
+        alive = [option for option in options if option.number in prospect.live]
+        union = 0
+        for option in alive:
+            union |= prospect.live[option.number]
+        if not options[0].is_admin and not union & ~prospect.shared:
+            bound.append(alive)
             everywhere |= union
-        names = {name for place in bits(everywhere) for name in self._rule.free[place]}
-        return all(self._has_room(name, bound, everywhere, prospect) for name in sorted(names))
+    names = {name for place in bits(everywhere) for name in rule.free[place]}
+    return all(_suffices(name, rule, bound, everywhere, prospect) for name in sorted(names))
 
-    def _bound(self, prospect: Prospect) -> Iterable[tuple[list[Option], int]]:
-        for options in prospect.requests:
-            alive = [option for option in options if option.number in prospect.live]
-            union = 0
-            for option in alive:
-                union |= prospect.live[option.number]
-            if not options[0].is_admin:
-                yield alive, union
 
-    def _has_room(self, name: str, bound: list[tuple[list[Option], int]], everywhere: int, prospect: Prospect) -> bool:
-        total = shares = 0
-        smallest: int | None = None
-        for options, _ in bound:
-            least = min(
-                option.amounts[place].get(name, 0) for option in options for place in bits(prospect.live[option.number])
-            )
+def _suffices(name: str, rule: CapacityRule, bound: list[list[Option]], everywhere: int, prospect: Prospect) -> bool:
+    total = shares = 0
+    smallest: int | None = None
+    for options in bound:
+        least = min(
+            (option.amounts[place].get(name, 0) for option in options for place in bits(prospect.live[option.number])),
+            default=0,
+        )
+        if least > 0:
             need = min(prospect.needs[option.number] for option in options)
-            if least <= 0:
-                continue
             total += need * least
             shares += need
             smallest = least if smallest is None else min(smallest, least)
-        if smallest is None:
-            return True
-        free = [self._rule.free[place].get(name, 0) for place in bits(everywhere)]
-        return total <= sum(free) and shares <= sum(each // smallest for each in free)
+    if smallest is None:
+        return True
+    free = [rule.free[place].get(name, 0) for place in bits(everywhere)]
+    return total <= sum(free) and shares <= sum(each // smallest for each in free)
 
 
 def _weightings(book: CounterBook) -> Iterable[tuple[tuple[int, int], ...]]:

@@ -34,6 +34,7 @@ class CapacityRule:
         return mask
 
     def shut(self, option: Option) -> int:
+        """Shared devices with too little left of what the option takes."""
         if not option.amounts or (option.is_admin and not self._admin_consumes):
             return 0
         shut = self._short_at_first[option.number]
@@ -44,6 +45,7 @@ class CapacityRule:
         return shut
 
     def take(self, option: Option, place: int) -> None:
+        """Charge a share."""
         amounts = self._charge(option, place)
         if amounts is None:
             return
@@ -53,6 +55,7 @@ class CapacityRule:
             free[name] -= amount
 
     def undo(self, option: Option, place: int) -> None:
+        """Give the share back."""
         amounts = self._charge(option, place)
         if amounts is None:
             return
@@ -69,6 +72,7 @@ class CapacityRule:
         return option.amounts.get(place)
 
     def state(self, places: int) -> Hashable:
+        """What is left of shared devices that were touched."""
         touched = sorted(place for place in self._touched if places >> place & 1)
         return tuple((place, tuple(self.free[place].values())) for place in touched)
 

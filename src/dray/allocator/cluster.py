@@ -1,8 +1,8 @@
-"""The state of a cluster as allocation sees it: nodes, slices, classes, what is taken, and what was worked out about them.
+"""The state of a cluster as allocation sees it: nodes, slices, classes, what is taken, and what follows from them.
 
-Everything worked out follows from the facts, and is worked out again only when a fact it rests on changes: a slice touches
-the nodes that see its pool, a class the shapes that use it, a claim that takes or releases devices the nodes that see
-those. Objects are never changed, only replaced. One owner; not for use by several threads at once.
+Everything worked out follows from the facts, and is worked out again only when a fact it rests on changes: a slice
+touches the nodes that see its pool, a class the shapes that use it, a claim that takes or releases devices the nodes
+that see those. Objects are never changed, only replaced. One owner; not for use by several threads at once.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _REMEMBERED_ARENAS = 512
 
 @dataclass(slots=True, eq=False)
 class Plan:
-    """What was worked out about claims of one shape: what deciding about them reads, and an arena for each model of node."""
+    """What was worked out about claims of one shape: what they read of devices, and an arena for each model of node."""
 
     shape: Shape
     reads: Reads
@@ -50,7 +50,7 @@ class Plan:
 
 
 class Cluster:
-    """Facts, and what follows from them. Names of slices, classes and nodes are unique; putting one again replaces it."""
+    """Facts, and what follows from them. Putting a node, slice or class of a known name replaces it."""
 
     def __init__(self, language: Language | None = None) -> None:
         self.interner = Interner()

@@ -1,6 +1,7 @@
 """Values of one attribute over devices, as bits: what constraints compare.
 
-A list counts as the set of its elements, a single value as a set of one. Values of different kinds are different values.
+A list counts as the set of its elements, a single value as a set of one. Values of different kinds are different
+values.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ __all__ = ["Column", "find_attribute", "values_of"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """The values that devices have of one attribute, as one demand sees it. All columns of an attribute number values alike.
+    """The values that devices have of one attribute, as one demand sees it. Its columns number values alike.
 
-    `values` has bits of values by place; `places` has places by value; `present` are places with any value. `faults` are
-    places where the value could not be derived.
+    `values` has bits of values by place; `places` has places by value; `present` are places with any value. `faults`
+    are places where the value could not be derived.
     """
 
     attribute: str

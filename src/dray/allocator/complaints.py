@@ -1,4 +1,4 @@
-"""Complaints: what is wrong with the input, said without names, so that claims and nodes of one shape can share them."""
+"""What is wrong with the input, said without names, so that claims and nodes of one shape can share it."""
 
 from __future__ import annotations
 

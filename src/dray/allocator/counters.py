@@ -1,7 +1,7 @@
 """Partitions draw on the counters of their pool, and can be taken only while all they draw is left.
 
-A device that is shared draws once, with its first share. In a pool where more was given than there is nothing that draws
-can be taken.
+A device that is shared draws once, with its first share. In a pool where more was given than there is nothing that
+draws can be taken.
 """
 
 from __future__ import annotations
@@ -49,11 +49,13 @@ class CounterRule:
         return mask
 
     def shut(self, option: Option) -> int:
+        """Devices that draw more than is left, apart from shared ones that already draw."""
         if option.is_admin and not self._admin_draws:
             return 0
         return self._shut & ~self._paid
 
     def take(self, option: Option, place: int) -> None:
+        """Draw, unless the device already does."""
         draw = self._book.draws.get(place)
         if draw is None or self._paid >> place & 1 or (option.is_admin and not self._admin_draws):
             self._past.append(None)
@@ -66,6 +68,7 @@ class CounterRule:
             self._paid |= 1 << place
 
     def undo(self, option: Option, place: int) -> None:
+        """Give back what the latest `take` drew."""
         past = self._past.pop()
         if past is None:
             return
@@ -74,6 +77,7 @@ class CounterRule:
             self.remaining[counter] += amount
 
     def state(self, places: int) -> Hashable:
+        """What is left of the counters that the places draw on."""
         counters = {
             counter
             for place in bits(places)

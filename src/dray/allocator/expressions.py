@@ -52,7 +52,7 @@ class Score(Protocol):
 
 
 class Language(Protocol):
-    """Compiles expressions. Text that does not compile makes a program that says so whenever it is asked about a device."""
+    """Compiles expressions. Text that does not compile makes a program that says so when it is asked about a device."""
 
     def selector(self, expression: str) -> Selector:
         """A condition."""

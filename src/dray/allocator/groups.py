@@ -41,11 +41,13 @@ class GroupRule:
         return mask
 
     def shut(self, option: Option) -> int:
+        """Devices that do not go with those on the same counter set."""
         if option.is_admin and not self._admin_draws:
             return 0
         return self._shut & ~self._paid
 
     def take(self, option: Option, place: int) -> None:
+        """Narrow the groups of the sets that the device draws on."""
         draw = self._book.draws.get(place)
         if draw is None or self._paid >> place & 1 or (option.is_admin and not self._admin_draws):
             self._past.append(None)
@@ -58,6 +60,7 @@ class GroupRule:
             self._paid |= 1 << place
 
     def undo(self, option: Option, place: int) -> None:
+        """Restore the groups as they were."""
         past = self._past.pop()
         if past is None:
             return
@@ -66,4 +69,5 @@ class GroupRule:
             self._states[number] = state
 
     def state(self, places: int) -> Hashable:
+        """What is shut and the state of every set."""
         return self._shut & places, self._paid & places, tuple(self._states)

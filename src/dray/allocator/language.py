@@ -17,12 +17,15 @@ class CelLanguage:
     """Compiles with the environment for stored expressions: what was admitted once keeps working."""
 
     def selector(self, expression: str) -> Selector:
+        """Compile a condition."""
         return _CelSelector(compile_selector(expression))
 
     def derivation(self, expression: str) -> Derivation:
+        """Compile a derived attribute."""
         return _CelDerivation(compile_derived_attribute(expression))
 
     def score(self, expression: str) -> Score:
+        """Compile a score: like a derived attribute, of type int."""
         return _CelScore(compile_derived_attribute(expression))
 
 

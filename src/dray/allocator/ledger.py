@@ -28,8 +28,8 @@ Mark: TypeAlias = int
 class DeviceUse:
     """Who uses one device.
 
-    `holders` have the whole device: one claim, more only if allocations contradict each other. `shares` have a part each.
-    `consumed` sums what the shares take, in billionths by capacity; what sums up to nothing is left out.
+    `holders` have the whole device: one claim, more only if allocations contradict each other. `shares` have a part
+    each. `consumed` sums what the shares take, in billionths by capacity; what sums up to nothing is left out.
     """
 
     holders: dict[ClaimUid, int] = field(default_factory=dict)

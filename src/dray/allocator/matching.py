@@ -1,8 +1,8 @@
 """Which devices the selectors of a demand accept, remembered by expressions and model of slice.
 
 Every expression is asked once about devices that look the same to it, whatever node they are on and whichever request
-asks. Selectors run in order, the class's first, and stop at the first that is false; one that fails makes a fault, which
-matters only if the search comes to that device.
+asks. Selectors run in order, the class's first, and stop at the first that is false; one that fails makes a fault,
+which matters only if the search comes to that device.
 """
 
 from __future__ import annotations

@@ -1,19 +1,26 @@
 """States from which a request was found to fail, so that coming to the same state by another way fails at once.
 
-A state is what the requests that remain can tell: devices in use among those they may touch, by likeness, and what the claim
-in progress has come to. What they cannot touch does not count, and then neither does the choice that touched it: the
-search goes straight back to the latest choice that mattered.
+A state is what the requests that remain can tell: devices in use among those they may touch, by likeness, and what
+the claim in progress has come to. What they cannot touch does not count, and then neither does the choice that
+touched it: the search goes straight back to the latest choice that mattered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import TypeAlias
 
 from dray.allocator.arena import Arena
 from dray.allocator.search import Choice, Level, Search
 from dray.allocator.symmetry import Symmetry
 
 __all__ = ["NoGoods"]
+
+
+_User: TypeAlias = tuple[bool, bool, tuple[tuple[str, int], ...]]
+"""Who picked a device: an administrator or not, the claim in progress or not, and how much of each capacity it took."""
+
+_Users: TypeAlias = tuple[_User, ...]
 
 
 class NoGoods:
@@ -59,31 +66,29 @@ class NoGoods:
         # Between claims all constraints are fresh, and components that are alike can stand for each other.
         narrowed = tuple(rule.state(0) for rule in search.constraints[claim]) if picked else ()
         symmetry = self._symmetry
-        by_component: dict[int, list[Hashable]] = {}
+        by_component: dict[int, list[tuple[int, _Users]]] = {}
         for place, users in self._touched(search, request).items():
             component = symmetry.component_of[place]
             by_component.setdefault(component, []).append((symmetry.role_of[place], users))
         states = [
-            (number if narrowed else symmetry.family_of[number], tuple(sorted(entries, key=repr)))
+            (number if narrowed else symmetry.family_of[number], tuple(sorted(entries)))
             for number, entries in by_component.items()
         ]
-        return picked, narrowed, tuple(sorted(states, key=repr))
+        return picked, narrowed, tuple(sorted(states))
 
-    def _touched(self, search: Search, request: int) -> dict[int, Hashable]:
+    def _touched(self, search: Search, request: int) -> dict[int, _Users]:
         """Devices in reach that were picked in this attempt, and by whom, as far as it matters."""
         reach = self._reaches[request]
         claim = self._arena.requests[request].claim
-        touched: dict[int, list[Hashable]] = {}
+        touched: dict[int, list[_User]] = {}
         for pick in search.picks:
             if not reach >> pick.place & 1:
                 continue
             users = touched.setdefault(pick.place, [])
             amounts = pick.option.amounts.get(pick.place)
-            if amounts is not None:
-                users.append(tuple(sorted(amounts.items())))
-            if pick.option.is_admin or self._has_admin[claim]:
-                users.append((pick.option.is_admin, pick.option.claim == claim))
-        return {place: tuple(sorted(users, key=repr)) for place, users in touched.items()}
+            is_own = self._has_admin[claim] and pick.option.claim == claim
+            users.append((pick.option.is_admin, is_own, () if amounts is None else tuple(sorted(amounts.items()))))
+        return {place: tuple(sorted(users)) for place, users in touched.items()}
 
     def culprit(self, search: Search, request: int) -> Level | None:
         """The latest level below this request whose choice may have a part in its failure."""

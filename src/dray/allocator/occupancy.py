@@ -1,8 +1,8 @@
 """What is taken on one node, in places: the ledger seen through a view.
 
-A device that is in whole hands is taken. So is one that was shared while it could be and cannot be any more: its shares
-still stand. Shares of a device leave what they do not consume. Counters have what committed devices of the pool, on this
-node or another, leave of them, at what those devices are published to draw *now*.
+A device that is in whole hands is taken. So is one that was shared while it could be and cannot be any more: its
+shares still stand. Shares of a device leave what they do not consume. Counters have what committed devices of the
+pool, on this node or another, leave of them, at what those devices are published to draw *now*.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ groups, as bits, that all devices on the set have in common."""
 class Occupancy:
     """What is taken, by place and by counter.
 
-    `consumed` has the devices with shares, and what those take in billionths by capacity. `remaining` is by counter, and
-    negative where more was given than there is. `groups` has the state of each counter set.
+    `consumed` has the devices with shares, and what those take in billionths by capacity. `remaining` is by counter,
+    and negative where more was given than there is. `groups` has the state of each counter set.
     """
 
     taken: int

@@ -1,4 +1,4 @@
-"""What an attempt to allocate can end with. Every end is a value; nothing here is raised across the package's border."""
+"""What an attempt to allocate can end with. Every end is a value; nothing is raised across the package's border."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Pools as one node sees them: newest edition, complete or not, valid or not, in the order in which they are searched.
 
-A driver replaces a pool slice by slice. Until every slice of the newest edition is there the pool is incomplete: nothing is
-taken from it, and who wants *all* devices has to wait. A pool that contradicts itself is invalid.
+A driver replaces a pool slice by slice. Until every slice of the newest edition is there the pool is incomplete:
+nothing is taken from it, and who wants *all* devices has to wait. A pool that contradicts itself is invalid.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Pool:
 
 
 def pool_for_node(record: PoolRecord, node: Node) -> Pool | None:
-    """Work out what the node sees of a pool; None if it sees nothing, or only an edition that was replaced elsewhere.
+    """Work out what the node sees of a pool; None for nothing, or only an edition that was replaced elsewhere.
 
     Raises `NodeSelectorError` if a selector that has to be looked at is malformed.
     """
@@ -72,7 +72,7 @@ def pool_for_node(record: PoolRecord, node: Node) -> Pool | None:
     newest = [prepared for prepared in seen if prepared.source.spec.pool.generation == generation]
     wanted = newest[0].source.spec.pool.resource_slice_count
     others: list[PreparedSlice] = []
-    # With all announced slices here nobody looks elsewhere: an edition that is newer on other nodes alone does not count.
+    # With all announced slices here nobody looks elsewhere, be there a newer edition or not.
     if len(newest) != wanted:
         generations = [prepared.source.spec.pool.generation for prepared in record.slices.values()]
         if max(generations) > generation:

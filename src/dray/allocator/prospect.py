@@ -13,8 +13,9 @@ __all__ = ["Prospect"]
 class Prospect:
     """The requests from the current one to the horizon. `shared` are the devices that allow several allocations.
 
-    `live` has the places left, by number of the option; an option that cannot be served any more is not in it. `needs` is
-    how many devices an option still takes. The first of `requests`, which holds the current option alone, is the current.
+    `live` has the places left, by number of the option; an option that cannot be served any more is not in it.
+    `needs` is how many devices an option still takes. The first of `requests`, which holds the current option alone,
+    is the current.
     """
 
     shared: int
@@ -51,8 +52,8 @@ class Prospect:
         """Devices that requests take from each other: a set of places, and how many of them are taken at least.
 
         The current request comes first; others that choose from the same places are counted together. A request with
-        options may take what any of them may, and takes the least that any needs. Each request may have any shared device
-        too, and administrators take nothing from anybody, so neither counts.
+        options may take what any of them may, and takes the least that any needs. Each request may have any shared
+        device too, and administrators take nothing from anybody, so neither counts.
         """
         first, *others = (self._want(options) for options in self.requests)
         together: dict[int, int] = {}

@@ -1,8 +1,8 @@
 """Claims and classes to flat demands: what each request wants, alternatives kept in order.
 
-A shape is what claims ask for, without their names; pods made from one template ask in the same shape over and over, and
-share what was found out about it. What is wrong with the claims themselves is found here, in Kubernetes' order, and kept as
-a complaint: complaints about the node's devices may come before it.
+A shape is what claims ask for, without their names; pods made from one template ask in the same shape over and over,
+and share what was found out about it. What is wrong with the claims themselves is found here, in Kubernetes' order,
+and kept as a complaint: complaints about the node's devices may come before it.
 """
 
 from __future__ import annotations
@@ -134,7 +134,8 @@ def _shape_claim(number: int, claim: ResourceClaim, find: FindClass) -> ClaimSha
         complaint: Complaint | None = None
         try:
             for each in _wishes(request):
-                demands.append(_demand(number, request, each, find))
+                demand = _demand(number, request, each, find)
+                demands.append(demand)
         except _Malformed as error:
             complaint = Complaint(error.code, error.text, number)
         requests.append(RequestShape(number, request.name, tuple(demands)))
@@ -160,8 +161,7 @@ def _wishes(request: DeviceRequest) -> tuple[ExactDeviceRequest | DeviceSubReque
 def _demand(
     number: int, request: DeviceRequest, wish: ExactDeviceRequest | DeviceSubRequest, find: FindClass
 ) -> Demand:
-    is_alternative = isinstance(wish, DeviceSubRequest)
-    name = wish.name if is_alternative else request.name
+    name = wish.name if isinstance(wish, DeviceSubRequest) else request.name
     subject = f", request {name}: "
     expressions = _expressions(wish.selectors, subject)
     if not wish.device_class_name:
@@ -178,7 +178,7 @@ def _demand(
         claim=number,
         parent=request.name,
         name=name,
-        label=f"{request.name}/{name}" if is_alternative else name,
+        label=f"{request.name}/{name}" if isinstance(wish, DeviceSubRequest) else name,
         class_name=wish.device_class_name,
         class_expressions=tuple(each.cel.expression if each.cel else "" for each in device_class.spec.selectors),
         expressions=expressions,

@@ -143,8 +143,8 @@ def _node_selector(claim: ResourceClaim, view: NodeView, picks: Iterable[Pick]) 
             continue
         terms = place.node_selector.node_selector_terms
         if len(terms) > 1:
-            text = f"create NodeSelector for claim {claim_ref(claim)}: unsupported ResourceSlice.NodeSelector with {len(terms)} terms"
-            return Failed(FailureCode.BAD_NODE_SELECTOR, text)
+            text = f"unsupported ResourceSlice.NodeSelector with {len(terms)} terms"
+            return Failed(FailureCode.BAD_NODE_SELECTOR, f"create NodeSelector for claim {claim_ref(claim)}: {text}")
         for term in terms:
             _add_new(fields, term.match_fields)
             _add_new(expressions, term.match_expressions)

@@ -1,8 +1,8 @@
 """What a rule is: one reason why a device cannot be taken, kept up to date while devices are taken and given back.
 
-A rule answers for all devices at once, as a set of places that are shut. So the search never tries a device only to be
-refused, and what lies ahead can be judged without trying it. Everything taken is given back in reverse order, which lets a
-rule keep its past on a stack: what `undo` restores is what was, bit for bit.
+A rule answers for all devices at once, as a set of places that are shut. So the search never tries a device only to
+be refused, and what lies ahead can be judged without trying it. Everything taken is given back in reverse order,
+which lets a rule keep its past on a stack: what `undo` restores is what was, bit for bit.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def assign(wanted: Sequence[int], numbers: Sequence[int]) -> Assignment | None:
 
 
 def _pass_on(wanted: Sequence[int], given: list[int], want: int, used: int) -> int:
-    """Serve `want` once more by letting others swap what they have; returns the thing newly used, 0 if there is no way."""
+    """Serve `want` once more by letting others swap what they have; returns the thing newly used, 0 if none helps."""
     reached_by: dict[int, int] = {}
     queue = [want]
     seen = {want}
@@ -78,7 +78,7 @@ def _pass_on(wanted: Sequence[int], given: list[int], want: int, used: int) -> i
 
 
 def _swap(wanted: Sequence[int], given: list[int], reached_by: dict[int, int], last: int, thing: int) -> None:
-    """Give `thing` to `last`, and along the path back each passes one of its things on to who reached it."""
+    """Give `thing` to `last`; along the path back each passes one of its things on to who reached it."""
     given[last] |= thing
     while last in reached_by:
         before = reached_by[last]

@@ -1,9 +1,9 @@
 """Depth-first search for the first solution in kube-scheduler's order, complete and within a budget of steps.
 
-Claims, requests, options, devices: each in order, the devices of one request ascending, and the first choice that leads to
-the end counts. That is the whole of the plain search. A guide makes it bearable where it would explode: it takes away
-devices, and whole branches, that provably lead nowhere. It never takes away what leads somewhere, so the first
-solution stays the first.
+Claims, requests, options, devices: each in order, the devices of one request ascending, and the first choice that
+leads to the end counts. That is the whole of the plain search. A guide makes it bearable where it would explode: it
+takes away devices, and whole branches, that provably lead nowhere. It never takes away what leads somewhere, so the
+first solution stays the first.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class Choice:
 class Taking:
     """A level of the search: the device of an option after `count` others.
 
-    `left` are the places still to try, ascending; `faults` those at which the attempt ends. `place` is the one taken now.
+    `left` are the places still to try, ascending; `faults` those at which the attempt ends. `place` is the one taken
+    now.
     """
 
     option: Option
@@ -95,8 +96,8 @@ class Guide(Protocol):
 class Search:
     """One search over one arena. `picks` hold the branch being looked at, in the end the solution.
 
-    `rules` begin with the one about devices in use, because only that hides faults; `constraints` are by claim. `refusal`
-    is the first device that a request for all devices could not get because of a constraint.
+    `rules` begin with the one about devices in use, because only that hides faults; `constraints` are by claim.
+    `refusal` is the first device that a request for all devices could not get because of a constraint.
     """
 
     def __init__(
@@ -119,10 +120,13 @@ class Search:
             for option in arena.options
         }
 
-    def run(self) -> Verdict:
-        """Search to the end. Raises `InputFault` or `BudgetSpent`; never returns TOO_MANY."""
+    def run(self, first_request: int = 0) -> Verdict:
+        """Search to the end, leaving out requests before the first. Raises `InputFault` or `BudgetSpent`.
+
+        Never returns TOO_MANY.
+        """
         stack = self.stack
-        step = self._enter(0)
+        step = self._enter(first_request)
         while True:
             if isinstance(step, Verdict):
                 if step is Verdict.FOUND:
@@ -206,9 +210,16 @@ class Search:
         return faults
 
     def shut(self, option: Option) -> int:
-        """Places that some rule keeps from the option now."""
+        """Places that some rule, or a constraint of the claim, keeps from the option now."""
         shut = 0
         for rule in self._rules_of[option.number]:
+            shut |= rule.shut(option)
+        return shut
+
+    def shut_by_rules(self, option: Option) -> int:
+        """Places that are kept from the option whatever its claim's constraints say."""
+        shut = 0
+        for rule in self.rules:
             shut |= rule.shut(option)
         return shut
 
@@ -253,7 +264,7 @@ class Search:
 
     def _accepts(self, option: Option, bit: int) -> bool:
         """Whether an option that wants all devices gets this one. Remembers if it was a constraint that refused it."""
-        if not bit & option.candidates or any(bit & rule.shut(option) for rule in self.rules):
+        if not bit & option.candidates & ~self.shut_by_rules(option):
             return False
         for index, column in option.columns:
             place = bit.bit_length() - 1
@@ -266,9 +277,7 @@ class Search:
 
     def _derivation_faults(self, option: Option, left: int) -> int:
         """Places at which the plain search would derive an attribute and fail."""
-        reached = left & option.candidates
-        for rule in self.rules:
-            reached &= ~rule.shut(option)
+        reached = left & option.candidates & ~self.shut_by_rules(option)
         found = 0
         for index, column in option.columns:
             for place in column.faults:

@@ -21,8 +21,8 @@ __all__ = ["NO_READS", "PreparedSlice", "Reads"]
 class Reads:
     """Which properties of devices a decision can read, by qualified name.
 
-    `everything` stands for an expression that cannot be pinned down. `amounts` says that requests for capacity are made,
-    so that every capacity of a device counts, with its policy.
+    `everything` stands for an expression that cannot be pinned down. `amounts` says that requests for capacity are
+    made, so that every capacity of a device counts, with its policy.
     """
 
     attributes: frozenset[str] = frozenset()

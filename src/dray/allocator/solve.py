@@ -1,7 +1,7 @@
 """One attempt on one node: set up the rules, search plainly, and with everything we know if that takes too long.
 
-Most attempts are settled by the plain search within a few steps. Only what it does not settle is worth the work of looking
-ahead, and then the search starts anew with a guide. Both find the same first solution.
+Most attempts are settled by the plain search within a few steps. Only what it does not settle is worth the work of
+looking ahead, and then the search starts anew with a guide. Both find the same first solution.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from dray.allocator.arena import Arena
-from dray.allocator.budgets import CapacityBound, CounterBound
 from dray.allocator.capacity import CapacityRule
 from dray.allocator.complaints import Complaint
 from dray.allocator.constraints import constraint_rules
@@ -19,7 +18,6 @@ from dray.allocator.exclusive import ExclusiveRule
 from dray.allocator.groups import GroupRule
 from dray.allocator.guide import FullGuide
 from dray.allocator.occupancy import Occupancy
-from dray.allocator.outlook import Outlook
 from dray.allocator.rules import Rule
 from dray.allocator.search import BudgetSpent, InputFault, Pick, Search, Verdict
 
@@ -30,8 +28,8 @@ __all__ = ["DEFAULT_LIMITS", "SearchLimits", "Solution", "Solved", "Spent", "Uns
 class SearchLimits:
     """Steps after which a search gives up, or gives way.
 
-    `plain_steps` are granted to the plain search before looking ahead. `max_steps` end the attempt: a hundred times what
-    the hardest of the recorded cases takes. Raising it trades latency for rare puzzles.
+    `plain_steps` are granted to the plain search before looking ahead. `max_steps` end the attempt: a hundred times
+    what the hardest of the recorded cases takes. Raising it trades latency for rare puzzles.
     """
 
     plain_steps: int = 256
@@ -86,16 +84,17 @@ def solve(arena: Arena, occupancy: Occupancy, limits: SearchLimits = DEFAULT_LIM
 
 
 def _attempt(arena: Arena, occupancy: Occupancy, limits: SearchLimits, *, admin_takes: bool) -> Solved:
-    plain = Search(
-        arena, _rules(arena, occupancy, admin_takes=admin_takes), constraint_rules(arena), limits.plain_steps
-    )
+    def fresh(max_steps: int) -> Search:
+        rules = _rules(arena, occupancy, admin_takes=admin_takes)
+        return Search(arena, rules, constraint_rules(arena), max_steps)
+
+    plain = fresh(limits.plain_steps)
     try:
         return _settle(plain, plain.run(), None)
     except BudgetSpent:
         pass
-    rules = _rules(arena, occupancy, admin_takes=admin_takes)
-    search = Search(arena, rules, constraint_rules(arena), limits.max_steps)
-    search.guide = FullGuide(arena, occupancy, _outlook(arena, rules))
+    search = fresh(limits.max_steps)
+    search.guide = FullGuide(arena, occupancy, fresh)
     try:
         return _settle(search, search.run(), plain.refusal)
     except BudgetSpent:
@@ -119,14 +118,3 @@ def _rules(arena: Arena, occupancy: Occupancy, *, admin_takes: bool) -> tuple[Ru
     if arena.capacities:
         rules.append(CapacityRule(arena, occupancy, admin_consumes=admin_takes))
     return tuple(rules)
-
-
-def _outlook(arena: Arena, rules: tuple[Rule, ...]) -> Outlook:
-    counters: CounterBound | None = None
-    capacity: CapacityBound | None = None
-    for rule in rules:
-        if isinstance(rule, CounterRule) and arena.counters is not None:
-            counters = CounterBound(arena, arena.counters, rule)
-        elif isinstance(rule, CapacityRule):
-            capacity = CapacityBound(arena, rule)
-    return Outlook(arena, counters, capacity)

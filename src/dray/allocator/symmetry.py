@@ -1,9 +1,9 @@
 """Which devices and groups of devices are interchangeable, so that what failed once need not fail again.
 
-Two devices are alike if every demand, constraint and counter sees the same in them. Two components (devices tied together by
-values that constraints compare, or by counters they share) are alike if one maps to the other, device by device in order:
-eight equal cards cut into the same partitions. Swapping what is alike, and was not touched in this attempt, turns
-solutions into solutions; so a choice that failed fails for everything alike.
+Two devices are alike if every demand, constraint and counter sees the same in them. Two components (devices tied
+together by values that constraints compare, or by counters they share) are alike if one maps to the other, device by
+device in order: eight equal cards cut into the same partitions. Swapping what is alike, and was not touched in this
+attempt, turns solutions into solutions; so a choice that failed fails for everything alike.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = ["Symmetry"]
 class Symmetry:
     """The likenesses of one arena with one occupancy.
 
-    `component_of` and `role_of` are by place: which component a device is in, and which of its devices it is like, by the
-    position of the first such. `family_of` has components that are alike under one number; `masks` their places.
+    `component_of` and `role_of` are by place: which component a device is in, and which of its devices it is like, by
+    the position of the first such. `family_of` has components that are alike under one number; `masks` their places.
     """
 
     def __init__(self, arena: Arena, occupancy: Occupancy) -> None:
