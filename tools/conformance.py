@@ -1,7 +1,8 @@
 """Hold dray against what Kubernetes was recorded to do: `python tools/conformance.py FILE.jsonl [FILE...]`.
 
 Each line of a file is recognised by its shape and judged by the module that knows it. Mismatches are printed as they
-come; texts are counted apart and never fail a line (`--texts` prints those that differ). Ends in `N passed, N failed`.
+come; texts and the choice among legal devices are counted apart and never fail a line (`--texts` prints texts that
+differ). What dray does better on purpose passes, and is listed. Ends in `N passed, N failed`; `--json` prints counts.
 """
 
 import argparse
@@ -9,15 +10,17 @@ import json
 import sys
 import traceback
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `tools`, when run as a script
 
+from tools.conformance_allocator import AllocationJudge
 from tools.conformance_api import UpdateJudge, ValidationJudge, VersionJudge
 from tools.conformance_cel import ExpressionJudge
 from tools.conformance_lines import Judge, Line, Verdict
 
-JUDGES: tuple[Judge, ...] = (ValidationJudge(), UpdateJudge(), VersionJudge(), ExpressionJudge())
+JUDGES: tuple[Judge, ...] = (ValidationJudge(), UpdateJudge(), VersionJudge(), ExpressionJudge(), AllocationJudge())
 MAX_MISMATCHES_SHOWN = 6
 
 
@@ -43,23 +46,52 @@ def judge_line(line: Line) -> Verdict:
         return Verdict([traceback.format_exc(limit=-4)])
 
 
-def judge_file(file: Path, *, show_texts: bool) -> tuple[int, int]:
-    """Print what differs in one file; how many lines passed and failed."""
-    passed = failed = texts = texts_same = 0
+@dataclass
+class Tally:
+    """Lines counted."""
+
+    passed: int = 0
+    failed: int = 0
+    better: int = 0
+    texts: int = 0
+    texts_same: int = 0
+    devices: int = 0
+    devices_same: int = 0
+    failures: dict[str, list[str]] = field(default_factory=dict)
+
+    def count(self, name: str, verdict: Verdict) -> None:
+        """Count one line."""
+        self.passed += verdict.passed
+        self.failed += not verdict.passed
+        self.better += verdict.passed and bool(verdict.better)
+        self.texts += verdict.texts
+        self.texts_same += verdict.texts_same
+        self.devices += verdict.devices
+        self.devices_same += verdict.devices_same
+        if not verdict.passed:
+            self.failures[name] = verdict.mismatches
+
+
+def judge_file(file: Path, *, show_texts: bool, quiet: bool) -> Tally:
+    """Judge one file; print what differs in it, unless quiet."""
+    tally = Tally()
+    lines: list[str] = []
     for name, line in read_lines(file):
         verdict = judge_line(line)
-        passed, failed = passed + verdict.passed, failed + (not verdict.passed)
-        texts, texts_same = texts + verdict.texts, texts_same + verdict.texts_same
+        tally.count(name, verdict)
         if not verdict.passed:
-            print(f"FAIL {name}")
-            for mismatch in verdict.mismatches[:MAX_MISMATCHES_SHOWN]:
-                print(f"    {mismatch}")
-        if show_texts:
-            for note in verdict.notes:
-                print(f"  {name}: {note}")
-    if texts:
-        print(f"{file.name}: same text: {texts_same} of {texts}")
-    return passed, failed
+            lines += [f"FAIL {name}", *(f"    {mismatch}" for mismatch in verdict.mismatches[:MAX_MISMATCHES_SHOWN])]
+        elif verdict.better:
+            lines.append(f"better {name}: {verdict.better}")
+        if show_texts or (verdict.devices and not verdict.devices_same):
+            lines += [f"  {name}: {note}" for note in verdict.notes]
+    if tally.texts:
+        lines.append(f"{file.name}: same text: {tally.texts_same} of {tally.texts}")
+    if tally.devices:
+        lines.append(f"{file.name}: same devices: {tally.devices_same} of {tally.devices}")
+    if not quiet:
+        print(*lines, sep="\n", end="\n" if lines else "")
+    return tally
 
 
 def main() -> int:
@@ -67,12 +99,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE.jsonl")
     parser.add_argument("--texts", action="store_true", help="print texts that differ, although they fail no line")
+    parser.add_argument("--json", action="store_true", help="print counts and mismatches by file, as JSON")
     arguments = parser.parse_args()
-    passed = failed = 0
-    for file in arguments.files:
-        file_passed, file_failed = judge_file(file, show_texts=arguments.texts)
-        passed, failed = passed + file_passed, failed + file_failed
-    print(f"{passed} passed, {failed} failed")
+    tallies = {
+        str(file): judge_file(file, show_texts=arguments.texts, quiet=arguments.json) for file in arguments.files
+    }
+    passed = sum(tally.passed for tally in tallies.values())
+    failed = sum(tally.failed for tally in tallies.values())
+    if arguments.json:
+        print(json.dumps({file: asdict(tally) for file, tally in tallies.items()}, indent=2))
+    else:
+        print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
 

@@ -12,12 +12,18 @@ Line = Mapping[str, Any]
 
 @dataclass
 class Verdict:
-    """What came of one line. It fails if there is a mismatch; texts and notes never fail it."""
+    """What came of one line. It fails if there is a mismatch; texts, devices and notes never fail it.
+
+    `better` says what dray finds on purpose that the recording missed; such a line passes.
+    """
 
     mismatches: list[str] = field(default_factory=list)
     texts_same: int = 0
     texts: int = 0
     notes: list[str] = field(default_factory=list)
+    devices_same: int = 0
+    devices: int = 0
+    better: str = ""
 
     @property
     def passed(self) -> bool:
