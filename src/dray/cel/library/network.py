@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from dray.cel.errors import EvaluationError
 from dray.cel.functions import Overload, declare
+from dray.cel.library.badaddresses import explain_bad_address
 from dray.cel.values import LibraryObject
 from dray.values.quoting import quote
 
@@ -66,35 +67,8 @@ def _parse_address(text: str) -> IPv4Address | IPv6Address:
     try:
         address = ip_address(text)
     except ValueError:
-        raise _BadAddress(f"ParseAddr({quote(text)}): {_complaint(text)}") from None
+        raise _BadAddress(f"ParseAddr({quote(text)}): {explain_bad_address(text)}") from None
     return address
-
-
-def _complaint(text: str) -> str:
-    """Go's reason, for the mistakes people make."""
-    for character in text:
-        if character == ".":
-            return _ipv4_complaint(text)
-        if character == ":":
-            return f"each colon-separated field must have at least one digit (at {quote(text)})"
-        if character == "%":
-            return "missing IPv6 address"
-    return "unable to parse IP"
-
-
-def _ipv4_complaint(text: str) -> str:
-    fields = text.split(".")
-    for at, each in enumerate(fields):
-        if re.search(r"[^0-9]", each):
-            found = re.search(r"[^0-9].*", ".".join(fields[at:]))
-            return f"unexpected character (at {quote(found[0] if found else text)})"
-        if not each:
-            return f"IPv4 field must have at least one digit (at {quote('.'.join(fields[at:]))})"
-        if len(each) > 1 and each[0] == "0":
-            return "IPv4 field has octet with leading zero"
-        if int(each[:4]) > 255:
-            return "IPv4 field has value >255"
-    return "IPv4 address too short" if len(fields) < 4 else "IPv4 address too long"
 
 
 def _checked_address(text: str) -> Address:
