@@ -14,7 +14,14 @@ from dray.cel.macros import NOT_STRICTLY_FALSE
 from dray.cel.runcost import comparing_work, run_cost
 from dray.cel.values import Optional, Value, type_name
 
-__all__ = ["SPECIAL_OPERATORS", "plan_conditional", "plan_invocation", "plan_pending", "plan_variable"]
+__all__ = [
+    "SPECIAL_OPERATORS",
+    "plan_conditional",
+    "plan_invocation",
+    "plan_pending",
+    "plan_variable",
+    "require_text",
+]
 
 
 def plan_variable(slot: int) -> Step:
@@ -55,6 +62,18 @@ def plan_invocation(function: Function, overloads: tuple[Overload, ...], steps: 
         return result
 
     return call
+
+
+def require_text(step: Step) -> Step:
+    """What a constant pattern is held against. A prepared pattern does not say what it was given instead."""
+
+    def text(frame: Frame) -> Value:
+        value = step(frame)
+        if not isinstance(value, str):
+            raise no_such_overload()
+        return value
+
+    return text
 
 
 def _find_implementation(function: Function, overloads: tuple[Overload, ...]) -> Callable[[tuple[Value, ...]], Value]:

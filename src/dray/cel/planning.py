@@ -14,6 +14,7 @@ from dray.cel.errors import EvaluationError
 from dray.cel.frames import Frame, Step
 from dray.cel.functions import Function
 from dray.cel.iterating import Fold, make_append, make_binding, make_fold
+from dray.cel.library.regex import PATTERN_FUNCTIONS, BadPattern, compile_pattern
 from dray.cel.library.standard import CONVERSIONS
 from dray.cel.operations import (
     SPECIAL_OPERATORS,
@@ -21,6 +22,7 @@ from dray.cel.operations import (
     plan_invocation,
     plan_pending,
     plan_variable,
+    require_text,
 )
 from dray.cel.syntax import (
     Call,
@@ -121,6 +123,8 @@ class Planner:
         special = SPECIAL_OPERATORS.get((node.function, len(steps)))
         if special is not None:
             return special(steps)
+        if node.function in PATTERN_FUNCTIONS and self._is_constant_pattern(operands[1]):
+            steps = (require_text(steps[0]), *steps[1:])
         function = self._functions[node.function]
         overloads = self._checked.overloads.get(node.id, ())
         step = plan_invocation(function, overloads, steps)
@@ -129,6 +133,17 @@ class Planner:
         if node.function == "@in" and len(overloads) == 1 and overloads[0].id == "in_list":
             return self._plan_membership(node, operands, step)
         return step
+
+    def _is_constant_pattern(self, node: Expr) -> bool:
+        """A constant pattern is compiled now, and makes the program unusable if it is none."""
+        pattern = self.constants.get(node.id)
+        if not isinstance(pattern, str):
+            return False
+        try:
+            compile_pattern(pattern)
+        except BadPattern as fault:
+            raise ProgramFault(f"program instantiation failed: {fault}") from None
+        return True
 
     def _plan_membership(self, node: Call, operands: tuple[Expr, ...], step: Step) -> Step:
         if self.is_constant(operands[1]) and self.constants[operands[1].id] == ():

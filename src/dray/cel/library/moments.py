@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
 
 from dray.cel.errors import EvaluationError
@@ -62,10 +63,7 @@ def parse_duration(text: str) -> Duration | None:
 def format_duration(span: Duration) -> str:
     """Seconds without an exponent: `5400.5s`."""
     seconds = span.nanoseconds / _NANOS
-    if seconds == int(seconds):
-        return f"{int(seconds)}s"
-    whole = f"{seconds:.9f}".rstrip("0")
-    return f"{whole}s"
+    return f"{int(seconds)}s" if seconds.is_integer() else f"{Decimal(repr(seconds)):f}s"
 
 
 def parse_timestamp(text: str) -> Timestamp | None:

@@ -10,7 +10,10 @@ import re2  # type: ignore[import-untyped]  # the library ships without types; P
 from dray.cel.errors import EvaluationError
 from dray.cel.functions import Overload, declare
 
-__all__ = ["REGEX", "BadPattern", "compile_pattern", "matches"]
+__all__ = ["PATTERN_FUNCTIONS", "REGEX", "BadPattern", "compile_pattern", "matches"]
+
+PATTERN_FUNCTIONS = frozenset({"find", "findAll", "matches"})
+"""Functions whose second operand is a pattern."""
 
 
 class Match(Protocol):
