@@ -12,7 +12,7 @@ from typing import Final
 from dray.errors import BadRequest
 from dray.merge.comparing import Comparison, compare
 from dray.merge.elements import Path, field_step, format_path
-from dray.merge.faults import ApplyConflict, FieldConflict, PatchFailed
+from dray.merge.faults import ApplyConflict, FieldConflict, PatchFailed, refusing_depth
 from dray.merge.fieldsets import NO_FIELDS, FieldSet, drop_below, list_paths
 from dray.merge.lastapplied import KUBECTL, find_applied_before, renew_annotation
 from dray.merge.merging import merge, remove_fields
@@ -76,11 +76,12 @@ def track(scope: WriteScope, live: JsonObject | None, new: JsonObject, writer: W
         return bare
     try:
         owners = _own_changes(scope, _without_entries(live or scope.empty), bare, before, writer)
-    except TypeFault:  # a list whose items cannot be told apart: whoever owned something still does
+    except (TypeFault, RecursionError):  # no items to tell apart, or too deep: whoever owned something still does
         return _with_entries(new, (live or {}).get("metadata", {}).get("managedFields", []))
     return _with_entries(bare, encode_ownership(fold_oldest_updates(owners)))
 
 
+@refusing_depth()
 def apply(
     scope: WriteScope, live: JsonObject | None, config: JsonObject, writer: Writer, *, force: bool = False
 ) -> JsonObject:
@@ -97,7 +98,10 @@ def apply(
         before = _own_changes(scope, _without_entries(scope.empty), base, {}, Writer(_BEFORE_FIRST_APPLY, writer.now))
     _refuse_unfit(scope, config)
     attempt = _Attempt(scope, base, config, before, writer)
-    merged, owners = attempt.take_over() if writer.manager == KUBECTL and not force else attempt.run(force=force)
+    try:
+        merged, owners = attempt.take_over() if writer.manager == KUBECTL and not force else attempt.run(force=force)
+    except TypeFault as fault:
+        raise PatchFailed(f"failed to create typed live object ({_name_object(scope, base)}): {fault}") from fault
     if writer.manager == KUBECTL:
         merged = renew_annotation(merged, config)
     return _with_entries(merged, encode_ownership(owners))
@@ -133,15 +137,19 @@ def _name_type(api_version: str, kind: str) -> str:
 
 def _refuse_unfit(scope: WriteScope, config: JsonObject) -> None:
     metadata = config.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    if metadata.get("managedFields") is not None:
+    if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
         raise BadRequest("metadata.managedFields must be nil")
     faults = check_value(scope.schema, config)
     if faults:
-        about = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
         listed = faults[0] if len(faults) == 1 else "\n  ".join(("errors:", *faults))
-        type_name = _name_type(scope.api_version, scope.kind)
-        raise PatchFailed(f"failed to create typed patch object ({about}; {type_name}): {listed}")
+        raise PatchFailed(f"failed to create typed patch object ({_name_object(scope, config)}): {listed}")
+
+
+def _name_object(scope: WriteScope, value: JsonObject) -> str:
+    metadata = value.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    type_name = _name_type(scope.api_version, scope.kind)
+    return f"{metadata.get('namespace', '')}/{metadata.get('name', '')}; {type_name}"
 
 
 def _read_strict(live: JsonObject | None) -> Ownership:

@@ -4,12 +4,23 @@ The API server answers a patch that does not fit with 500 and no reason in sever
 clients see these codes, so they are kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from dray.errors import ApiError, Conflict
+from dray.api.jsonsyntax import TOO_DEEP
+from dray.errors import ApiError, BadRequest, Conflict
 
-__all__ = ["ApplyConflict", "FieldConflict", "PatchFailed", "PatchRefused", "TooManyOperations"]
+__all__ = ["ApplyConflict", "FieldConflict", "PatchFailed", "PatchRefused", "TooManyOperations", "refusing_depth"]
+
+
+@contextmanager
+def refusing_depth() -> Iterator[None]:
+    """Answer with BadRequest where values are nested more deeply than we can follow."""
+    try:
+        yield
+    except RecursionError as fault:
+        raise BadRequest(TOO_DEEP) from fault
 
 
 class PatchFailed(ApiError):

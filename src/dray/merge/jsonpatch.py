@@ -14,7 +14,7 @@ import msgspec
 from dray.errors import BadRequest
 from dray.merge.comparing import ABSENT
 from dray.merge.documents import copy_value, describe_kind, read_patch
-from dray.merge.faults import PatchRefused, TooManyOperations
+from dray.merge.faults import PatchRefused, TooManyOperations, refusing_depth
 from dray.merge.typed import JsonObject, is_same
 from dray.values.quoting import quote
 
@@ -62,6 +62,7 @@ def _unreadable(what: str) -> BadRequest:
     return BadRequest(f"error decoding patch: json: cannot unmarshal {what}")
 
 
+@refusing_depth()
 def apply_json_patch(document: JsonObject, patch: JsonPatch) -> Any:
     """The patched document, which need not be an object any more. Raises `PatchRefused` where the patch does not apply.
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from dray.errors import BadRequest
 from dray.merge.documents import PatchText, read_object
+from dray.merge.faults import refusing_depth
 from dray.merge.typed import JsonObject, is_same
 
 __all__ = ["apply_merge_patch", "create_merge_patch", "decode_merge_patch"]
@@ -17,15 +18,20 @@ def decode_merge_patch(text: bytes) -> PatchText:
     return read
 
 
+@refusing_depth()
 def apply_merge_patch(document: JsonObject, patch: JsonObject) -> JsonObject:
     """The patched document. Objects that the patch reaches come out sorted by name, as in error texts."""
+    return _merge(document, patch)
+
+
+def _merge(document: JsonObject, patch: JsonObject) -> JsonObject:
     merged = dict(document)
     for name, change in patch.items():
         current = merged.get(name)
         if change is None:
             merged.pop(name, None)
         elif isinstance(current, dict) and isinstance(change, dict):
-            merged[name] = apply_merge_patch(current, change)
+            merged[name] = _merge(current, change)
         else:
             merged[name] = _without_nulls(change)
     return dict(sorted(merged.items()))

@@ -95,7 +95,9 @@ def decode_ownership(entries: Any) -> Ownership:
     return ownership
 
 
-def _find_entry_fault(index: int, entry: JsonObject) -> str:
+def _find_entry_fault(index: int, entry: Any) -> str:
+    if not isinstance(entry, dict):
+        return f"managed fields entry {index} is not an object"
     if entry.get("operation") not in (APPLY, UPDATE):
         return "operation must be `Apply` or `Update`"
     if not entry.get("apiVersion"):

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dray.errors import BadRequest
 from dray.merge.documents import PatchText, copy_value, read_object
-from dray.merge.faults import PatchFailed, PatchRefused
+from dray.merge.faults import PatchFailed, PatchRefused, refusing_depth
 from dray.merge.gotext import format_plain, format_type
 from dray.merge.listorder import arrange, key_of
 from dray.merge.schema import ANYTHING, Field, ListSchema, ObjectSchema, PatchStrategy, Schema
@@ -34,6 +34,7 @@ def decode_strategic_patch(text: bytes) -> PatchText:
     return read if read.value is not None else PatchText({})
 
 
+@refusing_depth()
 def apply_strategic_patch(schema: ObjectSchema, document: JsonObject, patch: JsonObject) -> JsonObject:
     """The patched document. Raises `PatchFailed`, `PatchRefused` or BadRequest for a patch that cannot be applied."""
     return _merge_object(schema, copy_value(document), copy_value(patch))
