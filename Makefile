@@ -12,8 +12,8 @@ WORKERS ?= auto
 PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python; do \
 	$$each -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$each && break; done)
 
-# Recorded cases: files given by hand, else a folder of *.jsonl in CASES, and always our own slices.
-CASE_FILES = $(wildcard tests/conformance/*.jsonl) $(if $(CASES),$(wildcard $(CASES)/*.jsonl))
+# Recorded cases: our own slices, or the file or the folder of *.jsonl that CASES names.
+CASE_FILES = $(if $(CASES),$(if $(filter %.jsonl,$(CASES)),$(CASES),$(wildcard $(CASES)/*.jsonl)),$(wildcard tests/conformance/*.jsonl))
 
 .PHONY: help setup demo test soak check fmt lint types imports bench conformance golden examples docs lock
 
@@ -61,8 +61,8 @@ fmt: $(INSTALLED) ## format, and fix what can be fixed safely
 bench: $(INSTALLED) ## measure; prints each figure beside its goal (ONLY=name for one)
 	@$(RUN) bench $(ONLY)
 
-conformance: $(INSTALLED) ## recorded cases of Kubernetes (CASES=folder for more)
-	@test -n '$(strip $(CASE_FILES))' || echo 'no recorded cases: give CASES=folder of *.jsonl files'
+conformance: $(INSTALLED) ## recorded cases of Kubernetes: our slices, or CASES=file-or-folder
+	@test -n '$(strip $(CASE_FILES))' || { echo 'error: no recorded cases there: give CASES=file.jsonl or a folder of them' >&2; exit 1; }
 	@status=0; for file in $(CASE_FILES); do $(VENV)/bin/python tools/conformance.py "$$file" || status=1; done; exit $$status
 
 golden: $(INSTALLED) ## rewrite the expected outputs; review the diff like code

@@ -1,8 +1,9 @@
 """The port through which every part of dray reads and writes objects.
 
 Scheduler, controllers, node agents and drivers hold a `Client` and do not know what answers it: the server in the same
-process, or any conformant API server over HTTP. Both adapters pass `tests/contract/client`. Everything a request can
-fail with is an `ApiError` in Kubernetes' reasons and codes; a lost connection is `Unreachable` once retries are used up.
+process, or any conformant API server over HTTP. Both adapters pass `tests/contract/client`. Everything that a request
+can fail with is an `ApiError` in Kubernetes' reasons and codes; a lost connection is `Unreachable` once retries are
+used up.
 """
 
 from collections.abc import AsyncIterator
