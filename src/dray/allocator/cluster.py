@@ -20,6 +20,8 @@ from dray.allocator.language import CelLanguage
 from dray.allocator.ledger import Ledger, Mark
 from dray.allocator.matching import Matcher
 from dray.allocator.occupancy import Occupancy, observe
+from dray.allocator.outcome import NodeVerdict
+from dray.allocator.partition import Partition
 from dray.allocator.pools import PoolRecord
 from dray.allocator.requests import Shape, shape_claims
 from dray.allocator.slices import PreparedSlice, Reads
@@ -30,14 +32,22 @@ from dray.api.resource.claim import ResourceClaim
 from dray.api.resource.deviceclass import DeviceClass
 from dray.api.resource.request import DeviceRequest, DeviceSubRequest, ExactDeviceRequest
 from dray.api.resource.slice import ResourceSlice
+from dray.errors import InternalError
 
-__all__ = ["Cluster"]
+__all__ = ["Cluster", "Plan"]
 
 _REMEMBERED_SHAPES = 1024
 """Shapes of claims that are kept; beyond that all are worked out anew. A cluster has a few per pod template."""
 
 _REMEMBERED_ARENAS = 512
 """Arenas kept for one shape: models of nodes that it was tried on."""
+
+
+_REMEMBERED_VERDICTS = 65_536
+"""Verdicts kept for one shape: classes of nodes in their states."""
+
+_REMEMBERED_PARTITIONS = 16
+"""Partitions kept up to date: sets of properties that decisions read. Others are made anew when needed."""
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +57,13 @@ class Plan:
     shape: Shape
     reads: Reads
     arenas: dict[int, Arena] = field(default_factory=dict)
+    verdicts: dict[Hashable, NodeVerdict] = field(default_factory=dict)
+
+    def remember(self, key: Hashable, verdict: NodeVerdict) -> None:
+        """Keep how a class of nodes fares; `key` says in which state."""
+        if len(self.verdicts) >= _REMEMBERED_VERDICTS:
+            self.verdicts.clear()
+        self.verdicts[key] = verdict
 
 
 class Cluster:
@@ -65,6 +82,9 @@ class Cluster:
         self._views: dict[str, NodeView] = {}
         self._occupancies: dict[str, tuple[tuple[int, ...], Occupancy]] = {}
         self._plans: dict[Hashable, Plan] = {}
+        self._numbers: dict[str, int] = {}
+        self._partitions: dict[Reads, Partition] = {}
+        self.names: list[str] = []
 
     @classmethod
     def of(
@@ -88,20 +108,19 @@ class Cluster:
         cluster.ledger.forget_history()
         return cluster
 
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """Names of all nodes, in the order in which they came."""
-        return tuple(self._nodes)
-
     def put_node(self, node: Node) -> None:
         """Add a node or replace it. Only labels and declared features matter here."""
-        self._nodes[node.metadata.name] = node
-        self._views.pop(node.metadata.name, None)
+        name = node.metadata.name
+        self._nodes[name] = node
+        if name not in self._numbers:
+            self._numbers[name] = len(self.names)
+            self.names.append(name)
+        self._forget(name)
 
     def remove_node(self, name: str) -> None:
         """Forget a node. Its slices stay until they are removed."""
         self._nodes.pop(name, None)
-        self._views.pop(name, None)
+        self._forget(name)
 
     def put_class(self, device_class: DeviceClass) -> None:
         """Add a class or replace it."""
@@ -168,6 +187,13 @@ class Cluster:
             self._occupancies.pop(node, None)
         return known
 
+    def view_number(self, number: int) -> NodeView:
+        """What the node of a number sees. Numbers are those of `names`."""
+        view = self.view(self.names[number])
+        if view is None:
+            raise InternalError(f"node {self.names[number]} is gone")
+        return view
+
     def occupancy(self, view: NodeView) -> Occupancy:
         """What is taken of what a node sees."""
         versions = tuple([record.version for record in view.records])
@@ -201,19 +227,44 @@ class Cluster:
             known = plan.arenas[profile] = build_arena(plan.shape, view, self.matcher)
         return known
 
+    def partition(self, reads: Reads) -> Partition:
+        """The nodes by what decisions that read `reads` can tell apart."""
+        known = self._partitions.get(reads)
+        if known is None:
+            if len(self._partitions) >= _REMEMBERED_PARTITIONS:
+                self._partitions.pop(next(iter(self._partitions)))
+            known = self._partitions[reads] = Partition(reads, self.interner, self._look)
+            known.stale.update(self._numbers[name] for name in self._nodes)
+        return known
+
+    def _look(self, number: int) -> tuple[NodeView, Occupancy] | None:
+        view = self.view(self.names[number])
+        return None if view is None else (view, self.occupancy(view))
+
+    def _forget(self, node: str) -> None:
+        """What a node sees is to be worked out anew."""
+        self._views.pop(node, None)
+        self._mark_stale(node)
+
+    def _mark_stale(self, node: str) -> None:
+        number = self._numbers.get(node)
+        if number is not None:
+            for partition in self._partitions.values():
+                partition.stale.add(number)
+
     def _forget_views(self, record: PoolRecord) -> None:
         """A pool looks different now, to all nodes that have a slice of it and, if it is spread, to all others."""
         record.version += 1
-        if any(not each.source.spec.node_name for each in record.slices.values()):
-            self._views.clear()
-        for prepared in record.slices.values():
-            self._views.pop(prepared.source.spec.node_name or "", None)
+        for node in list(self._nodes) if record.is_spread else record.owners:
+            self._forget(node)
 
     def _touch(self, pools: Iterable[PoolId]) -> None:
         for pool in pools:
             record = self._pools.get(pool)
             if record is not None:
                 record.version += 1
+                for node in record.owners:
+                    self._mark_stale(node)
 
 
 def _claim_key(claim: ResourceClaim) -> Hashable:

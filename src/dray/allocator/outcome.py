@@ -8,7 +8,17 @@ from typing import TypeAlias
 
 from dray.api.resource.allocation import AllocationResult
 
-__all__ = ["Allocated", "BudgetExhausted", "Failed", "FailureCode", "Outcome", "Unschedulable", "UnschedulableReason"]
+__all__ = [
+    "Allocated",
+    "BudgetExhausted",
+    "Failed",
+    "FailureCode",
+    "Feasible",
+    "NodeVerdict",
+    "Outcome",
+    "Unschedulable",
+    "UnschedulableReason",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +78,18 @@ class BudgetExhausted:
 
 
 Outcome: TypeAlias = Allocated | Unschedulable | Failed | BudgetExhausted
+
+
+@dataclass(frozen=True, slots=True)
+class Feasible:
+    """The claims fit. `alternatives` is, by request with alternatives, the index of the one that is used."""
+
+    alternatives: tuple[int, ...] = ()
+
+    @property
+    def preference(self) -> int:
+        """Kubernetes' score of a node for claims with alternatives: 8 for each first one used, 1 for each eighth."""
+        return sum(8 - index for index in self.alternatives)
+
+
+NodeVerdict: TypeAlias = Feasible | Unschedulable | Failed | BudgetExhausted

@@ -43,6 +43,16 @@ class PoolRecord:
         """Whether some slice of the pool may be usable from several nodes."""
         return any(not prepared.source.spec.node_name for prepared in self.slices.values())
 
+    @property
+    def is_floating(self) -> bool:
+        """Whether no slice of the pool belongs to one node."""
+        return not self.owners
+
+    @property
+    def owners(self) -> set[str]:
+        """The nodes that slices of the pool belong to."""
+        return {name for prepared in self.slices.values() if (name := prepared.source.spec.node_name)}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:

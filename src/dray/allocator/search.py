@@ -19,7 +19,7 @@ from dray.allocator.outcome import FailureCode
 from dray.allocator.requests import MAX_DEVICES
 from dray.allocator.rules import Rule
 
-__all__ = ["BudgetSpent", "Guide", "InputFault", "Pick", "Search", "Verdict"]
+__all__ = ["BudgetSpent", "Choice", "Guide", "InputFault", "Level", "Pick", "Search", "Taking", "Verdict"]
 
 
 class Verdict(Enum):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from dray.allocator.ids import PoolId
 from dray.allocator.interning import Interner
@@ -73,26 +74,45 @@ class PreparedSlice:
             known = self._models[reads] = interner.number(self._model_key(reads, interner))
         return known
 
-    def _model_key(self, reads: Reads, interner: Interner) -> Hashable:
+    def kinds(self, reads: Reads, interner: Interner) -> tuple[int, ...]:
+        """A number for each device; devices of one number look alike to a decision that reads `reads`."""
         driver = self.pool.driver
-        key: list[Hashable] = ["slice", driver, bool(self.source.spec.skip_node_operations), len(self.devices)]
-        key.append(self._column("structure", interner))
-        if reads.amounts or reads.everything:
-            key.append(self._column("capacity", interner))
-        if reads.everything:
-            key.append(self._column("attributes", interner))
-            return tuple(key)
-        key.extend(
-            self._column(("attribute", *_spellings(name, driver)), interner) for name in sorted(reads.attributes)
+        skips = bool(self.source.spec.skip_node_operations)
+        wanted = _wanted(reads, driver)
+        return tuple(
+            interner.number(("device", driver, skips, tuple(_cell(device, each) for each in wanted)))
+            for device in self.devices
         )
-        key.extend(self._column(("capacity", *_spellings(name, driver)), interner) for name in sorted(reads.capacities))
-        return tuple(key)
+
+    def _model_key(self, reads: Reads, interner: Interner) -> Hashable:
+        columns = tuple(self._column(wanted, interner) for wanted in _wanted(reads, self.pool.driver))
+        return "slice", self.pool.driver, bool(self.source.spec.skip_node_operations), len(self.devices), columns
 
     def _column(self, wanted: Hashable, interner: Interner) -> int:
         known = self._columns.get(wanted)
         if known is None:
-            known = self._columns[wanted] = interner.number(tuple(_cell(device, wanted) for device in self.devices))
+            known = self._columns[wanted] = interner.number(self._cells(wanted))
         return known
+
+    def _cells(self, wanted: Hashable) -> Hashable:
+        match wanted:
+            case ("attribute", name):  # the shape of most columns, in a hurry: a cluster has many devices
+                return tuple([device.attributes.get(str(name)) for device in self.devices])
+            case _:
+                return tuple([_cell(device, wanted) for device in self.devices])
+
+
+@lru_cache(maxsize=256)
+def _wanted(reads: Reads, driver: str) -> tuple[Hashable, ...]:
+    """The columns of a slice that decide what it is to a decision."""
+    wanted: list[Hashable] = ["structure"]
+    if reads.amounts or reads.everything:
+        wanted.append("capacity")
+    if reads.everything:
+        return (*wanted, "attributes")
+    wanted += [("attribute", *_spellings(name, driver)) for name in sorted(reads.attributes)]
+    wanted += [("capacity", *_spellings(name, driver)) for name in sorted(reads.capacities)]
+    return tuple(wanted)
 
 
 def _spellings(qualified: str, driver: str) -> tuple[str, ...]:

@@ -30,8 +30,9 @@ OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
 class NodeView:
     """The pools and devices of one node, as published; what is taken of them stands in the occupancy.
 
-    `unreachable` are places of devices that their own slice keeps from this node. Valid until a slice of one of the
-    pools, or the node itself, changes; then it is replaced.
+    `unreachable` are places of devices that their own slice keeps from this node, `floating` the pools without a slice
+    that belongs to one node, `owned_places` the devices of all others. Valid until a slice of one of the pools, or the
+    node itself, changes; then it is replaced.
     """
 
     node: Node
@@ -40,6 +41,8 @@ class NodeView:
     failure: Failed | None = None
     devices: tuple[Device, ...] = field(init=False)
     unreachable: int = field(init=False, default=0)
+    floating: tuple[PoolRecord, ...] = field(init=False)
+    owned_places: int = field(init=False)
     _starts: tuple[int, ...] = field(init=False)
     _slices: tuple[tuple[int, PreparedSlice], ...] = field(init=False)
     _counters: CounterBook | None = field(init=False, default=None)
@@ -61,6 +64,11 @@ class NodeView:
         self._starts = tuple(starts)
         self._slices = tuple(slices)
         self._has_counters = any(pool.counter_sets for pool in self.pools)
+        self.floating = tuple(record for record in self.records if record.is_floating)
+        self.owned_places = (1 << len(devices)) - 1
+        for places, record in zip(self.pool_places, self.records, strict=True) if self.floating else ():
+            if record.is_floating:
+                self.owned_places &= ~places
 
     def _shut_out(self, start: int, prepared: PreparedSlice) -> None:
         for place, device in enumerate(prepared.devices, start):
@@ -96,6 +104,20 @@ class NodeView:
     def has_invalid_pool(self) -> bool:
         """Whether a pool the node sees contradicts itself."""
         return any(pool.state is PoolState.INVALID for pool in self.pools)
+
+    def owned_counters(self, remaining: tuple[int, ...], groups: tuple[int, ...]) -> Hashable:
+        """What is left of counters, and the states of counter sets, in pools that belong to nodes."""
+        book = self.counters
+        if book is None:
+            return None
+        owned = [counter for counter, (pool, _, _) in enumerate(book.names) if self.records[pool] not in self.floating]
+        sets = sorted({book.set_of[counter] for counter in owned}) if groups else ()
+        return tuple([remaining[counter] for counter in owned]), tuple([groups[number] for number in sets])
+
+    def kinds(self, reads: Reads, interner: Interner) -> tuple[int, ...]:
+        """A number for each device; devices of one number look alike to a decision that reads `reads`."""
+        numbers = (number for _, _, prepared in self.segments for number in prepared.kinds(reads, interner))
+        return tuple(-1 - number if self.unreachable >> place & 1 else number for place, number in enumerate(numbers))
 
     def slice_at(self, place: int) -> PreparedSlice:
         """The slice that publishes the device at a place."""
