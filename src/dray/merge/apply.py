@@ -37,7 +37,7 @@ _BEFORE_FIRST_APPLY: Final = "before-first-apply"
 _UNKNOWN: Final = "unknown"
 
 _METADATA: Final = field_step("metadata")
-NEVER_OWNED: Final[FieldSet] = frozenset(
+_NEVER_OWNED: Final[FieldSet] = frozenset(
     {(field_step("apiVersion"),), (field_step("kind"),), (_METADATA,)}
     | {
         (_METADATA, field_step(name))
@@ -182,7 +182,7 @@ def _own_changes(scope: WriteScope, live: JsonObject, new: JsonObject, before: O
     """The owners after an update: what changed is the writer's, what is gone nobody's."""
     change = _Change(scope, live, new)
     owners = change.settle(before)
-    gained = change.comparison.changed - NEVER_OWNED
+    gained = change.comparison.changed - _NEVER_OWNED
     if gained:
         owner = Owner(writer.manager or _UNKNOWN, UPDATE, scope.api_version, scope.subresource)
         held = owners[owner].fields if owner in owners else NO_FIELDS
@@ -267,7 +267,7 @@ class _Attempt:
         owners = change.settle(owners, applier)
         if applier in owners and not is_same(self._live, merged):
             owners[applier] = Owned(owners[applier].fields, scope.api_version, self._writer.now)
-        kept = owners[applier].fields - NEVER_OWNED if applier in owners else NO_FIELDS
+        kept = owners[applier].fields - _NEVER_OWNED if applier in owners else NO_FIELDS
         if kept:
             owners[applier] = owners[applier].with_fields(kept)
         else:

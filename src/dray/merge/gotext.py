@@ -3,6 +3,7 @@
 A number without fraction and exponent is an int64 there and an int here; every other number is a float64 and a float.
 """
 
+from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +14,8 @@ __all__ = ["encode_json", "format_plain", "format_source", "format_type"]
 
 _HTML: Final = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 """What Go's JSON encoder escapes for the sake of browsers."""
+
+_FIRST_WITH_EXPONENT: Final = 6
 
 _TYPES: Final[dict[type, str]] = {
     bool: "bool",
@@ -58,14 +61,16 @@ def _format_scalar(value: Any, *, nothing: str) -> str:
 
 
 def _format_float(value: float) -> str:
-    """The shortest digits that give the number back; an exponent from 1e+21 on and below 1e-4."""
-    digits, _, exponent = f"{value:e}".partition("e")
-    shortest = repr(value)
-    if -5 < int(exponent) < 21:
-        plain = f"{value:.0f}" if value.is_integer() else shortest
-        return plain if "e" not in plain else f"{value:f}".rstrip("0")
-    digits, _, exponent = shortest.partition("e")
-    return f"{digits.removesuffix('.0')}e{int(exponent):+03d}"
+    """The shortest digits that give the number back; an exponent below 1e-4 and from a million on."""
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    if not value:
+        return "-0" if sign else "0"
+    assert isinstance(exponent, int)  # JSON knows neither infinity nor NaN
+    scale = len(digits) + exponent - 1
+    if -5 < scale < _FIRST_WITH_EXPONENT:
+        return f"{Decimal(repr(value)).normalize():f}"
+    first, rest = str(digits[0]), "".join(map(str, digits[1:]))
+    return f"{'-' * sign}{first}{'.' * bool(rest)}{rest}e{scale:+03d}"
 
 
 def encode_json(value: Any) -> str:

@@ -14,6 +14,7 @@ from dray.values.times import TimeError, parse_time
 
 __all__ = [
     "APPLY",
+    "MAX_UPDATE_ENTRIES",
     "UPDATE",
     "Owned",
     "Owner",
