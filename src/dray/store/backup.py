@@ -71,8 +71,6 @@ def restore(backup: Path, database: Path) -> StoreSummary:
         with _partial(database) as partial, _damage_named(backup):
             _copy(backup, partial)
             with closing(connect(partial, is_writer=True)) as connection:
-                check_identity(connection, backup)
-                check_version(connection, MIGRATIONS, backup)
                 migrate(connection, MIGRATIONS)
                 _renumber(connection, above=_newest_revision(database))
                 summary = _judge(connection, backup)
@@ -99,6 +97,8 @@ def _judge(connection: sqlite3.Connection, database: Path) -> StoreSummary:
 def _copy(source: Path, target: Path) -> None:
     """Copy one consistent state, log included, into a file that needs no log beside it."""
     with closing(connect(source, is_writer=False)) as reading, closing(connect(target, is_writer=True)) as writing:
+        check_identity(reading, source)
+        check_version(reading, MIGRATIONS, source)
         reading.backup(writing)
         writing.execute("PRAGMA journal_mode = DELETE")
 

@@ -100,7 +100,7 @@ def open_for_writing(database: Path) -> sqlite3.Connection:
         os.close(os.open(database, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     connection = connect(database, is_writer=True)
     try:
-        check_identity(connection, database)
+        check_identity(connection, database, may_be_blank=True)
         check_version(connection, MIGRATIONS, database)
         _configure(connection)
         migrate(connection, MIGRATIONS)
@@ -113,8 +113,8 @@ def open_for_writing(database: Path) -> sqlite3.Connection:
     return connection
 
 
-def check_identity(connection: sqlite3.Connection, database: Path) -> None:
-    """Refuse what is not a store of ours, and what is not whole as far as SQLite can tell. A blank file is welcome."""
+def check_identity(connection: sqlite3.Connection, database: Path, *, may_be_blank: bool = False) -> None:
+    """Refuse what is not a store of ours, and what is not whole as far as SQLite can tell."""
     try:
         application = _pragma(connection, "application_id")
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -124,7 +124,7 @@ def check_identity(connection: sqlite3.Connection, database: Path) -> None:
         raise
     # Blank is also what a first start leaves behind that was killed before its migrations.
     is_blank = tables == 0 and application == 0
-    if application != _APPLICATION and not is_blank:
+    if application != _APPLICATION and not (is_blank and may_be_blank):
         raise NotAStore(f"{database} is not a store of dray")
     (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
