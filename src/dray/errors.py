@@ -199,10 +199,14 @@ class ApiError(DrayError):
 
 
 class BadRequest(ApiError):
-    """The request cannot be read."""
+    """The request cannot be read. Where fields of an object are to blame, `faults` has all of them in plain words."""
 
     code = 400
     reason = "BadRequest"
+
+    def __init__(self, message: str, about: ObjectRef | None = None, faults: Sequence[FieldError] = ()) -> None:
+        super().__init__(message, about if about is not None else ObjectRef())
+        self.faults = tuple(faults)
 
 
 class Unauthorized(ApiError):

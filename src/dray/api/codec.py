@@ -5,7 +5,7 @@ declared ones; its texts are decoded through those, upgraded as plain JSON and d
 gets a second chance and an explanation in `mending`; what strict decoding refuses is found in `strict`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from typing import Any, Generic, TypeVar, cast
 
@@ -18,7 +18,7 @@ from dray.api.meta import ApiObject, ListMeta
 from dray.api.shapes import get_shape, reshape
 from dray.api.strict import StrictFault, StrictReader
 from dray.api.struct import ApiStruct, always
-from dray.errors import BadRequest, ObjectRef
+from dray.errors import BadRequest, FieldError, ObjectRef
 
 __all__ = [
     "ApiList",
@@ -160,7 +160,9 @@ class Codec(Generic[K]):
             raise self._explain_other_type(api_version, kind)
         try:
             thing: ApiObject = self._wire_decoder.decode(mend(get_shape(self.wire_struct), text))
-        except (ValueFault, msgspec.ValidationError) as fault:
+        except ValueFault as fault:
+            raise self._refuse(str(fault), fault.faults) from fault
+        except msgspec.ValidationError as fault:
             raise self._refuse(str(fault)) from fault
         return thing
 
@@ -192,9 +194,10 @@ class Codec(Generic[K]):
         old = upgrade.from_declared(msgspec.json.decode(_ENCODER.encode(thing)))
         return old | ({"apiVersion": self._api_version} if thing.kind else {})
 
-    def _refuse(self, detail: str) -> BadRequest:
+    def _refuse(self, detail: str, faults: Sequence[FieldError] = ()) -> BadRequest:
         name = self._kind.name
-        return BadRequest(f'{name} in version "{self._version}" cannot be handled as a {name}: {detail}', self._about)
+        message = f'{name} in version "{self._version}" cannot be handled as a {name}: {detail}'
+        return BadRequest(message, self._about, faults)
 
     def _explain_other_type(self, api_version: str, kind: str) -> BadRequest:
         name = self._kind.name

@@ -1,8 +1,9 @@
 """The slow way into a type: for texts that the fast decoder refuses.
 
 The API server takes null as absent everywhere, and names the first value of a wrong type by Go's words. Neither is what
-msgspec does, so a text that it refuses is walked here along the shape of its type: nulls fall out, a value of the wrong
-kind raises. Everything else, raw JSON above all, stays byte for byte what it was.
+msgspec does, so a text that it refuses is walked here along the shape of its type: nulls fall out, values of a wrong
+kind are noted, all of them, in plain words beside the server's. Everything else, raw JSON above all, stays byte for
+byte what it was.
 """
 
 import re
@@ -20,6 +21,8 @@ from dray.api.shapes import (
     ScalarShape,
     Shape,
 )
+from dray.errors import FieldError, FieldReason, render_value
+from dray.values.fieldpath import ROOT, FieldPath, MapKey, key
 from dray.values.quantity import Quantity, QuantityError, decode_quantity
 from dray.values.times import MicroTime, Time, TimeError, parse_micro_time, parse_time
 
@@ -36,8 +39,15 @@ _KINDS = {"string": "string", "[]uint8": "string", "bool": "bool"}
 _BOUNDS = {"int32": 2**31, "int64": 2**63}
 
 
+_PLAIN_KINDS = {"string": "text", "bool": "true or false", "object": "a map", "array": "a list", "number": "a number"}
+
+
 class ValueFault(ValueError):
-    """A value that its field cannot hold; the message is the API server's."""
+    """Values that their fields cannot hold. The message is the API server's, about one; `faults` has every one."""
+
+    def __init__(self, message: str, faults: tuple[FieldError, ...] = ()) -> None:
+        super().__init__(message)
+        self.faults = faults
 
 
 def decode_custom(target: type, value: object) -> object:
@@ -57,21 +67,31 @@ def decode_custom(target: type, value: object) -> object:
 
 
 def mend(shape: ObjectShape, text: bytes) -> bytes:
-    """The same JSON object without nulls. Raises `ValueFault` for the first value of a wrong type."""
+    """The same JSON object without nulls. Raises `ValueFault` if there are values of a wrong type."""
     walk = _Walk()
     mended = walk.value(shape, text)
-    if walk.first_fault is not None:
-        raise ValueFault(walk.first_fault)
+    if walk.message is not None:
+        raise ValueFault(walk.message, tuple(walk.faults))
     return mended
 
 
 class _Walk:
-    """Goes through a document in its order. Go notes the first mismatch and reads on; a bad custom value stops it."""
+    """Goes through a document in its order and notes what is wrong with it.
+
+    Of that, Go tells one thing: the first mismatch, or the first text that is no quantity or time, at which it stops.
+    """
 
     def __init__(self) -> None:
-        self.first_fault: str | None = None
-        self._path: list[str] = []
+        self.faults: list[FieldError] = []
+        self._mismatch: str | None = None
+        self._stop: str | None = None
+        self._trail: list[str | int | MapKey] = []
         self._owner = ""
+
+    @property
+    def message(self) -> str | None:
+        """What the API server would say."""
+        return self._stop or self._mismatch
 
     def value(self, shape: Shape, text: bytes) -> bytes:
         """The mended text of one value, which is not null."""
@@ -83,58 +103,91 @@ class _Walk:
         if isinstance(shape, ObjectShape) and kind == "object":
             return self._object(shape, text)
         if isinstance(shape, MapShape) and kind == "object":
-            return _join_object({key: self._element(shape.value, each) for key, each in _OBJECT.decode(text).items()})
+            entries = _OBJECT.decode(text).items()
+            return _join_object({name: self._element(shape.value, key(name), each) for name, each in entries})
         if isinstance(shape, ListShape) and kind == "array":
-            return b"[" + b",".join(self._element(shape.item, bytes(each)) for each in _ARRAY.decode(text)) + b"]"
+            items = enumerate(_ARRAY.decode(text))
+            return b"[" + b",".join(self._element(shape.item, index, each) for index, each in items) + b"]"
         return self._scalar(shape, kind, text)
 
     def _object(self, shape: ObjectShape, text: bytes) -> bytes:
         members: dict[str, bytes] = {}
         owner = self._owner
-        for key, raw in _OBJECT.decode(text).items():
-            declared = shape.fields.get(key)
+        for name, raw in _OBJECT.decode(text).items():
+            declared = shape.fields.get(name)
             child = bytes(raw)
             if declared is None or child == b"null":
                 continue
             self._owner = shape.name
-            self._path.append(key)
-            members[key] = self.value(declared.shape, child)
-            self._path.pop()
+            self._trail.append(name)
+            members[name] = self.value(declared.shape, child)
+            self._trail.pop()
         self._owner = owner
         return _join_object(members)
 
-    def _element(self, shape: Shape, text: msgspec.Raw | bytes) -> bytes:
+    def _element(self, shape: Shape, place: int | MapKey, raw: msgspec.Raw) -> bytes:
         """A list item or map value; null becomes the zero value there."""
-        text = bytes(text)
-        return _zero(shape) if text == b"null" else self.value(shape, text)
+        text = bytes(raw)
+        if text == b"null":
+            return _zero(shape)
+        self._trail.append(place)
+        mended = self.value(shape, text)
+        self._trail.pop()
+        return mended
 
     def _scalar(self, shape: Shape, kind: str, text: bytes) -> bytes:
         if shape == _BYTES and kind == "string":
-            return _mend_base64(msgspec.json.decode(text, type=str))
+            return self._base64(text)
         if not _fits(shape, kind, text):
             wanted = _type_name(shape)
-            self._note(f"number {text.decode()}" if kind == "number" and wanted in _BOUNDS else kind, wanted)
+            found = f"number {text.decode()}" if kind == "number" and wanted in _BOUNDS else kind
+            self._note_mismatch(found, wanted, _plain_wish(shape))
         return text
 
     def _custom(self, shape: CustomShape, kind: str, text: bytes) -> bytes:
-        if shape.type is Quantity:
-            try:
+        try:
+            if shape.type is Quantity:
                 decode_quantity(msgspec.json.decode(text) if kind in ("string", "number") else text.decode())
-            except QuantityError as fault:
-                raise ValueFault(str(fault)) from fault
-        elif kind != "string":
-            self._note(kind, "string")
-        else:
-            try:
+            elif kind == "string":
                 decode_custom(shape.type, msgspec.json.decode(text))
-            except TimeError as fault:
-                raise ValueFault(str(fault)) from fault
+            else:
+                self._note_mismatch(kind, "string", "a time")
+        except QuantityError as fault:
+            self._note_stop(str(fault), text, "a quantity such as 2, 500m or 16Gi")
+        except TimeError as fault:
+            self._note_stop(str(fault), text, "a time such as 2026-01-01T00:00:00Z")
         return text
 
-    def _note(self, found: str, wanted: str) -> None:
-        if self.first_fault is None:
-            field = f"{self._owner}.{'.'.join(self._path)}"
-            self.first_fault = f"json: cannot unmarshal {found} into Go struct field {field} of type {wanted}"
+    def _base64(self, text: bytes) -> bytes:
+        """The same without line breaks, which Go reads over."""
+        content = msgspec.json.decode(text, type=str).replace("\r", "").replace("\n", "")
+        match = _BASE64.match(content)
+        end = match.end() if match else 0
+        if end < len(content):
+            stray = _NOT_BASE64.search(content, end)
+            fault = f"illegal base64 data at input byte {stray.start() if stray else end}"
+            self._note_stop(fault, text, "base64, such as `base64` prints")
+        return msgspec.json.encode(content)
+
+    def _note_mismatch(self, found: str, wanted: str, wish: str) -> None:
+        if self._mismatch is None:
+            field = f"{self._owner}.{'.'.join(each for each in self._trail if isinstance(each, str))}"
+            self._mismatch = f"json: cannot unmarshal {found} into Go struct field {field} of type {wanted}"
+        kind, _, number = found.partition(" ")
+        detail = f"must be {wish}, not {number or _PLAIN_KINDS[kind]}"
+        self.faults.append(FieldError(FieldReason.TYPE_INVALID, self._path(), detail))
+
+    def _note_stop(self, message: str, text: bytes, wish: str) -> None:
+        if self._stop is None:
+            self._stop = message
+        value = render_value(msgspec.json.decode(text))
+        self.faults.append(FieldError(FieldReason.TYPE_INVALID, self._path(), f"must be {wish}", value))
+
+    def _path(self) -> FieldPath:
+        path = ROOT
+        for segment in self._trail:
+            path /= segment
+        return path
 
 
 def _fits(shape: Shape, kind: str, text: bytes) -> bool:
@@ -168,15 +221,14 @@ def _type_name(shape: Shape) -> str:
     return f"v1.{shape.type.__name__}" if isinstance(shape, CustomShape) else "int32"
 
 
-def _mend_base64(text: str) -> bytes:
-    """The same without line breaks, which Go reads over. Raises `ValueFault` for what is no base64."""
-    text = text.replace("\r", "").replace("\n", "")
-    match = _BASE64.match(text)
-    end = match.end() if match else 0
-    if end < len(text):
-        stray = _NOT_BASE64.search(text, end)
-        raise ValueFault(f"illegal base64 data at input byte {stray.start() if stray else end}")
-    return msgspec.json.encode(text)
+def _plain_wish(shape: Shape) -> str:
+    """What a field holds, in words that need no Go."""
+    if isinstance(shape, NumberOrTextShape):
+        return "a number or text"
+    if isinstance(shape, ScalarShape):
+        kind = _KINDS.get(shape.type_name)
+        return _PLAIN_KINDS[kind] if kind else "a whole number" if shape.type_name in _BOUNDS else "a number"
+    return "a list" if isinstance(shape, ListShape) else "a map"
 
 
 def _zero(shape: Shape) -> bytes:

@@ -6,7 +6,6 @@ answer has every fault that can be found.
 """
 
 import difflib
-import re
 from collections.abc import Sequence
 
 import msgspec
@@ -18,7 +17,7 @@ from dray.api.codec import get_codec
 from dray.api.meta import ApiObject
 from dray.api.registry import AnyKind, Registry
 from dray.api.writing import plan_create
-from dray.errors import ApiError, FieldReason
+from dray.errors import ApiError, BadRequest, FieldError, FieldReason
 
 __all__ = ["Finding", "Report", "check_offline"]
 
@@ -81,7 +80,7 @@ def check_offline(text: bytes, registry: Registry, context: CheckContext) -> Rep
     try:
         return _check_kind(text, head, kind, context)
     except ApiError as fault:
-        return _report(head, [_reword(fault)])
+        return _report(head, _find_unreadable(fault))
 
 
 def _report(head: _Head, findings: Sequence[Finding], warnings: Sequence[str] = ()) -> Report:
@@ -99,7 +98,7 @@ def _check_kind(text: bytes, head: _Head, kind: AnyKind, context: CheckContext) 
         for fault in codec.find_strict_faults(text)
     ]
     planned = plan_create(kind, _settle(kind, decoded), context)
-    findings += [Finding(str(fault.path), fault.reason, fault.body, fault.hint) for fault in planned.faults]
+    findings += map(_find, planned.faults)
     served = kind.find_version(version)
     deprecation = [served.deprecation] if served is not None and served.deprecation else []
     return _report(head, findings, [*deprecation, *planned.warnings])
@@ -120,20 +119,14 @@ def _explain_head(fault: str) -> Finding:
     return Finding(path.removesuffix("`"), FieldReason.TYPE_INVALID, f"{message[:1].lower()}{message[1:]}")
 
 
-_WRONG_TYPE = re.compile(r"json: cannot unmarshal (.+) into Go struct field \w+\.(\S+) of type (\S+)")
-_PLAIN_TYPES = {"string": "text", "bool": "true or false", "int32": "a whole number", "int64": "a whole number"}
-_PLAIN_VALUES = {"string": "text", "object": "a map", "array": "a list", "number": "a number"}
+def _find_unreadable(fault: ApiError) -> list[Finding]:
+    """What keeps an object from being decoded: every field to blame, else the API server's own words."""
+    faults = fault.faults if isinstance(fault, BadRequest) else ()
+    return [_find(each) for each in faults] or [Finding("", fault.reason, fault.message)]
 
 
-def _reword(fault: ApiError) -> Finding:
-    """Say a wrong type in words that need no Go; the API server's own words are for its clients."""
-    match = _WRONG_TYPE.search(fault.message)
-    if match is None:
-        return Finding("", fault.reason, fault.message)
-    found, path, wanted = match.groups()
-    wanted = _PLAIN_TYPES.get(wanted, "a list" if wanted.startswith("[]") else "a map")
-    found = _PLAIN_VALUES.get(found, found)
-    return Finding(path, FieldReason.TYPE_INVALID, f"must be {wanted}, not {found}")
+def _find(fault: FieldError) -> Finding:
+    return Finding(str(fault.path), fault.reason, fault.body, fault.hint)
 
 
 def explain_unknown(api_version: str, kind: str, registry: Registry) -> Finding:

@@ -86,8 +86,18 @@ def test_selectors_are_compiled_as_at_admission() -> None:
 )
 def test_wrong_type_is_told_in_plain_words(value: object, want: str) -> None:
     report = check(claim({"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com", "count": value}}))
-    assert fields(report) == [("spec.devices.requests.exactly.count", "FieldValueTypeInvalid")]
+    assert fields(report) == [("spec.devices.requests[0].exactly.count", "FieldValueTypeInvalid")]
     assert want in report.findings[0].message
+
+
+def test_everything_unreadable_is_named_at_once() -> None:
+    limits = {"cpu": "1x", "memory": "1Gi"}
+    containers = [{"name": "a", "image": "a"}, {"name": ["b"], "image": "b", "resources": {"limits": limits}}]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": containers}}
+    assert fields(check(pod)) == [
+        ("spec.containers[1].name", "FieldValueTypeInvalid"),
+        ("spec.containers[1].resources.limits[cpu]", "FieldValueTypeInvalid"),
+    ]
 
 
 @pytest.mark.parametrize(
