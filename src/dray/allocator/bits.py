@@ -1,32 +1,30 @@
-"""Sets of devices as integers: bit `i` stands for the device at place `i` of the search order."""
+"""Sets of places (devices in search order, or numbers of nodes) as integers: bit `i` stands for place `i`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["above", "bits", "lowest_bits"]
+__all__ = ["bits"]
+
+
+_LONG = 512
 
 
 def bits(mask: int) -> Iterator[int]:
     """The places in a set, ascending."""
+    if mask.bit_length() > _LONG:
+        yield from _bits_of_long(mask)
+        return
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
 
 
-def above(place: int) -> int:
-    """All places after `place`."""
-    return -1 << (place + 1)
-
-
-def lowest_bits(mask: int, count: int) -> int:
-    """The subset of the `count` first places, or all of them if there are fewer."""
-    if mask.bit_count() <= count:
-        return mask
-    chosen = 0
-    for _ in range(count):
-        low = mask & -mask
-        chosen |= low
-        mask ^= low
-    return chosen
+def _bits_of_long(mask: int) -> Iterator[int]:
+    """As `bits`; taking bits away one by one would copy the whole set each time."""
+    digits = bin(mask)[:1:-1]
+    place = digits.find("1")
+    while place >= 0:
+        yield place
+        place = digits.find("1", place + 1)
