@@ -11,22 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from dray.api.resource.claim import DeviceConstraint, ResourceClaim
-from dray.api.resource.device import DeviceAttribute
-from dray.api.resource.request import AllocationMode
-from dray.audit.amounts import amount_of, amounts_taken
-from dray.audit.constraints import find_attribute
+from dray.api.resource.claim import DeviceConstraint
 from dray.audit.holdings import find_holdings, held_results
-from dray.audit.nodes import is_usable_from, placement
-from dray.audit.pools import PoolState, SeenPool, published_devices, see_offer
-from dray.audit.wishes import Wish, find_class, is_tolerated, list_wishes
+from dray.audit.pools import PoolState, SeenPool
+from dray.audit.wishes import is_tolerated
 from dray.audit.world import DeviceKey, PoolKey, Published, World
 from dray.values.quantity import Quantity
-from tests.properties.expressions import Fault, derive, judge
+from tests.properties.preparation import MAX_DEVICES, FatalError, Option, Preparation
 
 __all__ = ["Answer", "Ending", "Quirks", "StepsExceededError", "answer_plainly"]
 
-MAX_DEVICES = 32
 OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
 
 
@@ -71,10 +65,6 @@ class Quirks:
     refusal_is_fatal: bool = True
 
 
-class FatalError(Exception):
-    """The attempt ends here."""
-
-
 class StepsExceededError(Exception):
     """The plain search takes longer than a test wants to wait."""
 
@@ -83,20 +73,6 @@ class Verdict(Enum):
     FOUND = auto()
     NOT_FOUND = auto()
     TOO_MANY = auto()
-
-
-@dataclass(frozen=True)
-class Option:
-    """One exact request or alternative: how many devices, and which if all."""
-
-    claim: int
-    wish: Wish
-    needed: int
-    listed: tuple[Published, ...] | None
-
-    @property
-    def is_alternative(self) -> bool:
-        return self.wish.reference != self.wish.request
 
 
 @dataclass(frozen=True)
@@ -110,137 +86,20 @@ class Pick:
         return self.option.claim
 
 
-def name_claim(claim: ResourceClaim) -> str:
-    metadata = claim.metadata
-    return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
-
-
-def values_of(attribute: DeviceAttribute | None) -> frozenset[tuple[str, object]]:
-    """A value with its kind, a list as the set of its elements."""
-    if attribute is None:
-        return frozenset()
-    for kind in ("int", "bool", "string", "version"):
-        several = getattr(attribute, f"{kind}s")
-        if several is not None:
-            return frozenset((kind, value) for value in several)
-        single = getattr(attribute, kind)
-        if single is not None:
-            return frozenset([(kind, single)])
-    return frozenset()
-
-
 @dataclass
 class PlainSearch:
     """One attempt. State is recomputed from the picks at every step: slow, and hard to get wrong."""
 
-    world: World
+    known: Preparation
     quirks: Quirks
     max_steps: int
     steps: int = 0
     picks: list[Pick] = field(default_factory=list)
     refusal: FatalError | None = None
-    options: list[list[list[Option]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.world = self.known.world
         self.holdings = find_holdings(held_results(self.world.allocated))
-        self.pools = sorted(see_offer(self.world.slices, self.world.node).pools, key=_search_order)
-        usable = [pool for pool in self.pools if pool.state is PoolState.USABLE]
-        self.devices = [published for pool in usable for published in published_devices(pool.here)]
-        self.pool_of = {pool.key: pool for pool in usable}
-        self.verdicts: dict[tuple[int, str, DeviceKey], bool] = {}
-
-    # Before the search: requests in order, each validated and sized.
-
-    def prepare(self) -> None:
-        for number, claim in enumerate(self.world.claims):
-            requests = [
-                [self.prepare_option(number, claim, wish) for wish in list_wishes(request)]
-                for request in claim.spec.devices.requests or ()
-            ]
-            least = sum(min(option.needed for option in options) for options in requests)
-            if least > MAX_DEVICES:
-                text = f"number of requested devices {least} exceeds the claim limit of {MAX_DEVICES}"
-                raise FatalError(f"claim {name_claim(claim)}: {text}")
-            for index, constraint in enumerate(claim.spec.devices.constraints):
-                if constraint.match_attribute is None and constraint.distinct_attribute is None:
-                    text = f"constraint #{index}: empty constraint (unsupported constraint type?)"
-                    raise FatalError(f"claim {name_claim(claim)}, {text}")
-            self.options.append(requests)
-
-    def prepare_option(self, number: int, claim: ResourceClaim, wish: Wish) -> Option:
-        subject = self.subject(claim, wish)
-        terms = wish.terms
-        for index, selector in enumerate(terms.selectors):
-            if selector.cel is None:
-                raise FatalError(f"{subject}: selector #{index}: CEL expression empty (unsupported selector type?)")
-        if not terms.device_class_name:
-            raise FatalError(f"{subject}: missing device class name (unsupported request type?)")
-        if find_class(self.world, wish) is None:
-            text = f'deviceclass.resource.k8s.io "{terms.device_class_name}" not found'
-            raise FatalError(f"{subject}: could not retrieve device class {terms.device_class_name}: {text}")
-        if terms.allocation_mode == AllocationMode.EXACT_COUNT:
-            return Option(number, wish, terms.count, None)
-        if terms.allocation_mode != AllocationMode.ALL:
-            raise FatalError(f"{subject}: unsupported count mode {terms.allocation_mode}")
-        listed: list[Published] = []
-        for pool in self.pools:
-            if pool.state is not PoolState.USABLE:
-                state = "invalid" if pool.state is PoolState.INVALID else "being updated"
-                text = f"asks for all devices, but resource pool {pool.key} is currently {state}"
-                raise FatalError(f"{subject}: {text}")
-            listed += [
-                published
-                for published in published_devices(pool.here)
-                if self.is_selectable(number, wish, published) and self.amounts(number, wish, published, brief=True)
-            ]
-        return Option(number, wish, len(listed), tuple(listed))
-
-    def subject(self, claim: ResourceClaim, wish: Wish) -> str:
-        own_name = wish.reference.removeprefix(f"{wish.request}/")
-        return f"claim {name_claim(claim)}, request {own_name}"
-
-    # What a device is to a request, whoever else has what.
-
-    def is_selectable(self, number: int, wish: Wish, published: Published) -> bool:
-        key = (number, wish.reference, published.key)
-        if key not in self.verdicts:
-            self.verdicts[key] = self.evaluate(number, wish, published)
-        return self.verdicts[key]
-
-    def evaluate(self, number: int, wish: Wish, published: Published) -> bool:
-        device_class = find_class(self.world, wish)
-        assert device_class is not None
-        of_class = f"class {device_class.metadata.name}"
-        of_claim = f"claim {name_claim(self.world.claims[number])}"
-        for owner, selectors in ((of_class, device_class.spec.selectors), (of_claim, wish.terms.selectors)):
-            for index, selector in enumerate(selectors):
-                assert selector.cel is not None
-                verdict = judge(selector.cel.expression, published.key.driver, published.device)
-                if isinstance(verdict, Fault):
-                    where = "" if verdict.is_compile_error else f" on device {published.key}"
-                    kind = "compile" if verdict.is_compile_error else "runtime"
-                    raise FatalError(f"{owner}: selector #{index}{where}: CEL {kind} error: {verdict.detail}")
-                if not verdict:
-                    return False
-        if not published.source.spec.per_device_node_selection:
-            return True
-        return is_usable_from(placement(published), self.world.node)
-
-    def amounts(
-        self, number: int, wish: Wish, published: Published, *, brief: bool = False
-    ) -> Mapping[str, Quantity] | None:
-        """What is taken of each capacity, with an entry for the device itself; None if it can never serve the wish."""
-        capacity = published.device.capacity
-        requested = wish.terms.capacity.requests if wish.terms.capacity is not None else {}
-        if not requested.keys() <= capacity.keys():
-            return None
-        for name in capacity:
-            if amount_of(capacity[name], requested.get(name)) is None:
-                device = published.key.name if brief else str(published.key)
-                subject = self.subject(self.world.claims[number], wish)
-                raise FatalError(f'{subject}: checking capacity for device {device}: capacity "{name}": ')
-        amounts = amounts_taken(published.device, requested)
-        return None if amounts is None else {"": Quantity.of(0), **amounts}
 
     # What is taken now.
 
@@ -281,7 +140,7 @@ class PlainSearch:
         picked = {pick.published.key for pick in self.taking()}
         if published.is_shareable and (published.key in self.holdings.shares or published.key in picked):
             return True
-        pool = self.pool_of[PoolKey(published.key.driver, published.key.pool)]
+        pool = self.known.pool_of[PoolKey(published.key.driver, published.key.pool)]
         return self.groups_agree(pool, published, picked) and self.counters_suffice(pool, published)
 
     def groups_agree(self, pool: SeenPool, published: Published, picked: set[DeviceKey]) -> bool:
@@ -333,38 +192,21 @@ class PlainSearch:
 
     def meets(self, constraint: DeviceConstraint, option: Option, published: Published) -> bool:
         covered = [
-            self.values(constraint, pick.option, pick.published)
+            self.known.values(constraint, pick.option, pick.published)
             for pick in self.picks
             if pick.claim == option.claim
             and (not constraint.requests or pick.option.wish.is_named_in(constraint.requests))
         ]
-        own = self.values(constraint, option, published)
+        own = self.known.values(constraint, option, published)
         if constraint.match_attribute is not None:
             return bool(own.intersection(*covered))
         return bool(own) and not any(own & other for other in covered)
-
-    def values(
-        self, constraint: DeviceConstraint, option: Option, published: Published
-    ) -> frozenset[tuple[str, object]]:
-        name = constraint.match_attribute
-        name = name if name is not None else constraint.distinct_attribute
-        assert name is not None
-        for derived in option.wish.terms.derived_attributes:
-            if derived.name == name:
-                value = derive(derived.expression, published.key.driver, published.device)
-                if isinstance(value, Fault):
-                    subject = self.subject(self.world.claims[option.claim], option.wish)
-                    where = "" if value.is_compile_error else f" on device {published.key}"
-                    verb = "compile" if value.is_compile_error else "evaluate"
-                    raise FatalError(f"{subject}: {verb} derived attribute {name}{where} failed: {value.detail}")
-                return values_of(value)
-        return values_of(find_attribute(published, name))
 
     # The search.
 
     def place(self, option: Option, published: Published) -> bool:
         """Take a device unless something is against it. Asks in kube-scheduler's order."""
-        amounts = self.amounts(option.claim, option.wish, published) if self.accepts(option, published) else None
+        amounts = self.known.amounts(option.claim, option.wish, published) if self.accepts(option, published) else None
         if amounts is None or not self.has_capacity_left(option, published, amounts):
             return False
         self.picks.append(Pick(option, published, amounts))
@@ -381,7 +223,7 @@ class PlainSearch:
         if not self.constraint_refuses(option, published):
             return True
         if option.listed is not None:
-            subject = self.subject(self.world.claims[option.claim], option.wish)
+            subject = self.known.subject(self.world.claims[option.claim], option.wish)
             text = f"cannot add device {published.key} because a claim constraint would not be satisfied"
             refusal = FatalError(f"{subject}: {text}")
             if self.quirks.refusal_is_fatal:
@@ -393,12 +235,12 @@ class PlainSearch:
         self.steps += 1
         if self.steps > self.max_steps:
             raise StepsExceededError
-        if claim == len(self.options):
+        if claim == len(self.known.options):
             return Verdict.FOUND
-        if request == len(self.options[claim]):
+        if request == len(self.known.options[claim]):
             verdict = self.search(claim + 1, 0, None, 0, 0)
             return Verdict.FOUND if verdict is Verdict.FOUND else Verdict.NOT_FOUND
-        options = self.options[claim][request]
+        options = self.known.options[claim][request]
         if option is None and options[0].is_alternative:
             return self.search_alternatives(claim, request, options)
         return self.search_option(option or options[0], request, count, start)
@@ -427,11 +269,11 @@ class PlainSearch:
         return Verdict.TOO_MANY if all(each is Verdict.TOO_MANY for each in verdicts) else Verdict.NOT_FOUND
 
     def search_devices(self, option: Option, request: int, count: int, start: int) -> Verdict:
-        for index in range(start, len(self.devices)):
-            published = self.devices[index]
-            if self.is_in_use(option, published) or not self.is_selectable(option.claim, option.wish, published):
+        for index in range(start, len(self.known.devices)):
+            published = self.known.devices[index]
+            if self.is_in_use(option, published) or not self.known.is_selectable(option.claim, option.wish, published):
                 continue
-            amounts = self.amounts(option.claim, option.wish, published)
+            amounts = self.known.amounts(option.claim, option.wish, published)
             if amounts is None or not self.has_capacity_left(option, published, amounts):
                 continue
             if not self.place(option, published):
@@ -448,14 +290,14 @@ class PlainSearch:
 
     def run(self) -> Answer:
         try:
-            self.prepare()
+            self.known.prepare()
             verdict = self.search(0, 0, None, 0, 0)
             if verdict is not Verdict.FOUND and self.refusal is not None:
                 raise self.refusal
         except FatalError as error:
             return Answer(Ending.ERROR, message=str(error), steps=self.steps)
         if verdict is not Verdict.FOUND:
-            is_invalid = any(pool.state is PoolState.INVALID for pool in self.pools)
+            is_invalid = any(pool.state is PoolState.INVALID for pool in self.known.pools)
             return Answer(Ending.INVALID_POOLS if is_invalid else Ending.UNSCHEDULABLE, steps=self.steps)
         picks = tuple(
             tuple((pick.option.wish.reference, pick.published.key) for pick in self.picks if pick.claim == claim)
@@ -464,11 +306,6 @@ class PlainSearch:
         return Answer(Ending.ALLOCATED, picks, steps=self.steps)
 
 
-def _search_order(pool: SeenPool) -> tuple[bool, PoolKey]:
-    has_conditions = any(published.device.binding_conditions for published in published_devices(pool.here))
-    return pool.state is PoolState.USABLE and has_conditions, pool.key
-
-
 def answer_plainly(world: World, quirks: Quirks = Quirks(), *, max_steps: int = 200_000) -> Answer:
     """What kube-scheduler's search finds. Raises `StepsExceededError` beyond so many steps."""
-    return PlainSearch(world, quirks, max_steps).run()
+    return PlainSearch(Preparation(world), quirks, max_steps).run()

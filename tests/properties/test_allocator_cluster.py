@@ -21,7 +21,8 @@ from dray.api.resource.slice import ResourceSlice
 from dray.audit.cluster import FINALIZER, audit_cluster
 from dray.audit.world import World
 from tests.properties.allocating import allocate_claims, allocate_in, cluster_of
-from tests.properties.worlds import CLASSES, Feature, claims_to_allocate, select, worlds
+from tests.properties.artist import Feature, select
+from tests.properties.worlds import CLASSES, claims_to_allocate, worlds
 
 EXAMPLES = settings().max_examples
 NODES = (

@@ -18,9 +18,10 @@ from dray.api.resource.slice import ResourcePool, ResourceSlice, ResourceSliceSp
 from dray.audit.allocation import audit_allocation
 from dray.audit.world import World
 from tests.properties.allocating import GUIDED, PLAIN, allocate_in, answer_of, expected_answer
+from tests.properties.artist import NODE, Feature, select
 from tests.properties.assignments import count_assignments, has_solution
 from tests.properties.oracle import Ending
-from tests.properties.worlds import NODE, Feature, select, worlds
+from tests.properties.worlds import worlds
 
 EXAMPLES = settings().max_examples
 MAX_ASSIGNMENTS = 3_000

@@ -11,9 +11,10 @@ from dray.api.resource.device import Device, DeviceAttribute
 from dray.api.resource.request import DeviceRequest, DeviceSubRequest, ExactDeviceRequest
 from dray.api.resource.slice import ResourcePool, ResourceSlice, ResourceSliceSpec
 from dray.audit.world import World
+from tests.properties.artist import NODE, select
 from tests.properties.expressions import is_true
 from tests.properties.oracle import Ending, answer_plainly
-from tests.properties.worlds import CLASSES, NODE, select
+from tests.properties.worlds import CLASSES
 
 ALL = 0
 
