@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 import msgspec
 
@@ -82,6 +83,8 @@ class Cluster:
         self._views: dict[str, NodeView] = {}
         self._occupancies: dict[str, tuple[tuple[int, ...], Occupancy]] = {}
         self._plans: dict[Hashable, Plan] = {}
+        self._latest_version = 0
+        self._class_numbers = count()
         self._numbers: dict[str, int] = {}
         self._partitions: dict[Reads, Partition] = {}
         self.names: list[str] = []
@@ -233,7 +236,7 @@ class Cluster:
         if known is None:
             if len(self._partitions) >= _REMEMBERED_PARTITIONS:
                 self._partitions.pop(next(iter(self._partitions)))
-            known = self._partitions[reads] = Partition(reads, self.interner, self._look)
+            known = self._partitions[reads] = Partition(reads, self.interner, self._class_numbers, self._look)
             known.stale.update(self._numbers[name] for name in self._nodes)
         return known
 
@@ -254,15 +257,20 @@ class Cluster:
 
     def _forget_views(self, record: PoolRecord) -> None:
         """A pool looks different now, to all nodes that have a slice of it and, if it is spread, to all others."""
-        record.version += 1
+        self._renew(record)
         for node in list(self._nodes) if record.is_spread else record.owners:
             self._forget(node)
+
+    def _renew(self, record: PoolRecord) -> None:
+        """Give the pool a version that no pool ever had, even one that went and came back."""
+        self._latest_version += 1
+        record.version = self._latest_version
 
     def _touch(self, pools: Iterable[PoolId]) -> None:
         for pool in pools:
             record = self._pools.get(pool)
             if record is not None:
-                record.version += 1
+                self._renew(record)
                 for node in record.owners:
                     self._mark_stale(node)
 

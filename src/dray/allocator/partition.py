@@ -20,6 +20,9 @@ from dray.allocator.view import NodeView
 
 __all__ = ["NodeClass", "Partition"]
 
+_REMEMBERED_STATES = 65_536
+"""States of nodes of which the class is kept; beyond that all are sorted anew as they change."""
+
 Look = Callable[[int], tuple[NodeView, Occupancy] | None]
 """Shows a node by its number; None if it is gone."""
 
@@ -42,16 +45,19 @@ class NodeClass:
 class Partition:
     """All nodes of a cluster, by class, for decisions that read `reads`.
 
-    `stale` are nodes of which something changed since they were last looked at.
+    `stale` are nodes of which something changed since they were last looked at. `numbers` has no number twice, in all
+    partitions of a cluster.
     """
 
     reads: Reads
     interner: Interner
+    numbers: Iterator[int]
     look: Look
     stale: set[int] = field(default_factory=set)
     _class_of: dict[int, NodeClass] = field(default_factory=dict)
     _classes: dict[int, NodeClass] = field(default_factory=dict)
     _known: dict[Hashable, int] = field(default_factory=dict)
+    _number_of: dict[Hashable, int] = field(default_factory=dict)
 
     def classes(self) -> Iterator[NodeClass]:
         """The classes that have nodes, in the order in which they came to be."""
@@ -64,11 +70,13 @@ class Partition:
             before = self._class_of.pop(node, None)
             seen = self.look(node)
             after = None if seen is None else self._find_class(*seen)
-            if before is not after and before is not None:
-                before.nodes ^= bit
             if after is not None:
                 self._class_of[node] = after
                 after.nodes |= bit
+            if before is not after and before is not None:
+                before.nodes ^= bit
+                if not before.nodes and self._classes.get(before.number) is before:
+                    del self._classes[before.number]
         self.stale.clear()
 
     def _find_class(self, view: NodeView, occupancy: Occupancy) -> NodeClass:
@@ -80,12 +88,24 @@ class Partition:
         if number is None:
             kinds = view.kinds(self.reads, self.interner)
             in_use = _local_key(view, occupancy, kinds)
-            number = self.interner.number(("class", profile, in_use, ids))
+            number = self._number((profile, in_use, ids))
             self._known[exact] = number
         found = self._classes.get(number)
         if found is None:
             found = self._classes[number] = NodeClass(number, floating)
+        found.floating = floating
         return found
+
+
+    def _number(self, key: Hashable) -> int:
+        """The number of a class: the same as long as it is remembered, and never that of another."""
+        if len(self._known) >= _REMEMBERED_STATES:
+            self._known.clear()
+            self._number_of.clear()
+        number = self._number_of.get(key)
+        if number is None:
+            number = self._number_of[key] = next(self.numbers)
+        return number
 
 
 def _local_key(view: NodeView, occupancy: Occupancy, kinds: tuple[int, ...] | None = None) -> Hashable:

@@ -31,7 +31,8 @@ class PoolState(StrEnum):
 class PoolRecord:
     """All slices of one pool, by name, in the order in which they came to be known.
 
-    `version` grows whenever devices of the pool change hands; whoever remembers something about them compares it.
+    `version` is a new one whenever slices of the pool change or its devices change hands; whoever remembers something
+    about them compares it.
     """
 
     id: PoolId
