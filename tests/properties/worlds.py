@@ -27,7 +27,7 @@ from tests.properties.demand import Demand
 from tests.properties.expressions import derived_or_nothing, is_true
 from tests.properties.supply import Supply
 
-__all__ = ["CLASSES", "DrawnWorld", "claims_to_allocate", "worlds"]
+__all__ = ["CLASSES", "DrawnWorld", "claims_to_allocate", "show", "worlds"]
 
 CLASS_SELECTORS: Mapping[str, tuple[str, ...]] = {
     "any": (),
@@ -55,19 +55,18 @@ def _feature_sets(draw: DrawFn, without: frozenset[Feature]) -> frozenset[Featur
     return frozenset(draw(st.lists(st.sampled_from(allowed), min_size=number, max_size=number, unique=True)))
 
 
+def show(**facts: object) -> str:
+    """Objects as a case file has them, to be copied from a failing test."""
+    plain = json.loads(msgspec.json.encode(facts, enc_hook=str))
+    return "\n" + yaml.safe_dump(plain, default_flow_style=None, sort_keys=False, width=140)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class DrawnWorld(World):
     """A world that prints as a case of `tests/cases/allocator`, without what all drawn worlds have in common."""
 
     def __repr__(self) -> str:
-        facts = {
-            "node": self.node,
-            "slices": self.slices,
-            "allocated": self.allocated,
-            "claims": self.claims,
-        }
-        plain = json.loads(msgspec.json.encode(facts, enc_hook=str))
-        return "\n" + yaml.safe_dump(plain, default_flow_style=None, sort_keys=False, width=140)
+        return show(node=self.node, slices=self.slices, allocated=self.allocated, claims=self.claims)
 
     # How hypothesis asks for it.
     def _repr_pretty_(self, printer: PrettyPrinter, is_cycle: bool) -> None:
