@@ -1,12 +1,21 @@
 """What a pod needs altogether, and the quality of service that follows from it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from dray.api.core.containers import Container
 from dray.api.core.podspec import PodSpec
 from dray.values.quantity import ZERO, Quantity
 
-__all__ = ["add_amounts", "is_sidecar", "max_amounts", "quality_of_service", "sum_container_requests"]
+__all__ = [
+    "add_amounts",
+    "is_sidecar",
+    "max_amounts",
+    "quality_of_service",
+    "sum_container_limits",
+    "sum_container_requests",
+    "sum_pod_limits",
+    "sum_pod_requests",
+]
 
 Amounts = Mapping[str, Quantity]
 
@@ -41,18 +50,39 @@ def sum_container_requests(spec: PodSpec) -> dict[str, Quantity]:
     Regular containers and sidecars run together. Before that, each other init container runs with the sidecars that
     stand before it.
     """
+    return _sum_containers(spec, lambda container: container.resources.requests)
+
+
+def sum_container_limits(spec: PodSpec) -> dict[str, Quantity]:
+    """What the containers may use at the worst moment, for resources that any of them limits."""
+    return _sum_containers(spec, lambda container: container.resources.limits)
+
+
+def _sum_containers(spec: PodSpec, read: Callable[[Container], Amounts]) -> dict[str, Quantity]:
     running: dict[str, Quantity] = {}
     starting: dict[str, Quantity] = {}
     for container in spec.init_containers:
-        requests = container.resources.requests
+        amounts = read(container)
         if is_sidecar(container):
-            running = add_amounts(running, requests)
+            running = add_amounts(running, amounts)
             starting = max_amounts(starting, running)
         else:
-            starting = max_amounts(starting, add_amounts(running, requests))
+            starting = max_amounts(starting, add_amounts(running, amounts))
     for container in spec.containers:
-        running = add_amounts(running, container.resources.requests)
+        running = add_amounts(running, read(container))
     return max_amounts(running, starting)
+
+
+def sum_pod_requests(spec: PodSpec) -> dict[str, Quantity]:
+    """What the pod needs: amounts given for it as a whole come before those of its containers."""
+    whole = spec.resources.requests if spec.resources is not None else {}
+    return {**sum_container_requests(spec), **whole}
+
+
+def sum_pod_limits(spec: PodSpec) -> dict[str, Quantity]:
+    """What the pod may use: limits given for it as a whole come before those of its containers."""
+    whole = spec.resources.limits if spec.resources is not None else {}
+    return {**sum_container_limits(spec), **whole}
 
 
 def quality_of_service(spec: PodSpec) -> str:

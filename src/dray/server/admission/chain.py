@@ -11,17 +11,30 @@ Both are pure: they look at the view, and neither waits nor writes.
 from typing import Final, TypeVar
 
 from dray.api.meta import ApiObject
+from dray.server.admission.accounts import fill_in_account
+from dray.server.admission.limits import check_limits, fill_in_limits
 from dray.server.admission.namespaces import check_namespace
+from dray.server.admission.nodes import taint_new_node
+from dray.server.admission.priorities import check_default_class, fill_in_priority
+from dray.server.admission.quotas import charge
 from dray.server.admission.request import AdmissionRequest, Admitted, AnyRequest, Approved, Checker, Filler
+from dray.server.admission.tolerations import add_default_tolerations
 from dray.server.ports import View
 
 __all__ = ["CHECKERS", "FILLERS", "admit", "approve"]
 
 K = TypeVar("K", bound=ApiObject)
 
-FILLERS: Final[tuple[Filler, ...]] = (check_namespace,)
+FILLERS: Final[tuple[Filler, ...]] = (
+    check_namespace,
+    fill_in_limits,
+    fill_in_account,
+    taint_new_node,
+    fill_in_priority,
+    add_default_tolerations,
+)
 """What completes or refuses a write before it is checked, in Kubernetes' order."""
-CHECKERS: Final[tuple[Checker, ...]] = ()
+CHECKERS: Final[tuple[Checker, ...]] = (check_limits, check_default_class)
 """What refuses a checked write, before quotas are charged."""
 
 
@@ -40,4 +53,5 @@ def approve(request: AdmissionRequest[K], view: View) -> Approved:
     """Have the last word on a write that passed its checks, and say which quotas it is charged to."""
     for check in CHECKERS:
         check(request, view)
-    return Approved()
+    charges = charge(request, view)
+    return Approved(() if request.is_dry_run else charges)

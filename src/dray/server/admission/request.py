@@ -1,7 +1,7 @@
 """What admission is asked, and what it answers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
@@ -42,6 +42,10 @@ class AdmissionRequest(Generic[K]):
     """What is to be stored: defaulted, in its namespace, with its uid. None for a deletion."""
     old: K | None = None
     """What is stored. None for a creation."""
+
+    def with_new(self, new: K) -> "AdmissionRequest[K]":
+        """The same request for a changed object."""
+        return replace(self, new=new)
 
 
 AnyRequest = AdmissionRequest[Any]

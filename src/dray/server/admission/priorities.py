@@ -1,0 +1,78 @@
+"""Priorities: pods get the numbers of their class; at most one class is the default."""
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from dray.api.core.pod import Pod
+from dray.api.scheduling.kinds import PRIORITY_CLASS
+from dray.api.scheduling.priorityclass import PriorityClass
+from dray.server.admission.request import Act, AnyRequest, refuse
+from dray.server.ports import View
+
+__all__ = ["check_default_class", "fill_in_priority"]
+
+_COMPUTED = "must not be provided in pod spec; priority admission controller computed"
+_NO_CLASS = PriorityClass(value=0, preemption_policy="PreemptLowerPriority")
+
+
+def fill_in_priority(request: AnyRequest, view: View) -> AnyRequest:
+    """Copy priority and preemption policy from the class of a pod, which nobody else may set."""
+    pod = request.new
+    if not isinstance(pod, Pod) or request.subresource:
+        return request
+    if request.act is Act.UPDATE and isinstance(request.old, Pod):
+        return request.with_new(_keep_priority(pod, request.old))
+    chosen = _choose_class(request, pod, view)
+    spec = pod.spec
+    if spec.priority is not None and spec.priority != chosen.value:
+        given = f"the integer value of priority ({spec.priority}) {_COMPUTED} {chosen.value}"
+        raise refuse(request, f"{given} from the given PriorityClass name")
+    policy = chosen.preemption_policy
+    if policy is not None and spec.preemption_policy not in (None, policy):
+        given = f"the string value of PreemptionPolicy ({spec.preemption_policy}) {_COMPUTED} {policy}"
+        raise refuse(request, f"{given} from the given PriorityClass name")
+    spec = replace(
+        spec,
+        priority_class_name=chosen.metadata.name,
+        priority=chosen.value,
+        preemption_policy=policy or spec.preemption_policy,
+    )
+    return request.with_new(replace(pod, spec=spec))
+
+
+def _choose_class(request: AnyRequest, pod: Pod, view: View) -> PriorityClass:
+    name = pod.spec.priority_class_name
+    if not name:
+        return _find_default(view.list(PRIORITY_CLASS)) or _NO_CLASS
+    found = view.find(PRIORITY_CLASS, "", name)
+    if found is None:
+        raise refuse(request, f"no PriorityClass with name {name} was found")
+    return found
+
+
+def _keep_priority(new: Pod, old: Pod) -> Pod:
+    """What an update leaves out stays; what it changes is for the checks to refuse."""
+    spec = replace(
+        new.spec,
+        priority=old.spec.priority if new.spec.priority is None else new.spec.priority,
+        preemption_policy=new.spec.preemption_policy or old.spec.preemption_policy,
+    )
+    return replace(new, spec=spec)
+
+
+def _find_default(classes: Iterable[PriorityClass]) -> PriorityClass | None:
+    """The default class; of several, which a race can leave, the one of the least value."""
+    return min((each for each in classes if each.global_default), key=lambda each: each.value, default=None)
+
+
+def check_default_class(request: AnyRequest, view: View) -> None:
+    """Refuse a second default class."""
+    new = request.new
+    if not isinstance(new, PriorityClass) or not new.global_default:
+        return
+    default = _find_default(view.list(PRIORITY_CLASS))
+    if default is None or (request.act is Act.UPDATE and default.metadata.name == new.metadata.name):
+        return
+    name = default.metadata.name
+    raise refuse(request, f"PriorityClass {name} is already marked as default. Only one default can exist")
