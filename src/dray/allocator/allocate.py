@@ -14,6 +14,8 @@ from dray.allocator.outcome import (
     Unschedulable,
     UnschedulableReason,
 )
+from dray.allocator.policy import FIRST_FIT, Policy, order_places
+from dray.allocator.reorder import solve_in_order
 from dray.allocator.results import ShareIds, write_results
 from dray.allocator.solve import DEFAULT_LIMITS, SearchLimits, Solution, Spent, solve
 from dray.api.resource.claim import ResourceClaim
@@ -21,17 +23,19 @@ from dray.api.resource.claim import ResourceClaim
 __all__ = ["allocate"]
 
 
-def allocate(
+def allocate(  # noqa: PLR0913 - the last three are options by keyword
     claims: Sequence[ResourceClaim],
     cluster: Cluster,
     node: str,
     *,
     share_ids: ShareIds,
+    policy: Policy = FIRST_FIT,
     limits: SearchLimits = DEFAULT_LIMITS,
 ) -> Outcome:
     """Find devices on a node for claims that have none, all of them together or none.
 
     Takes nothing: hand the result to `Cluster.take`. `share_ids` makes the identifier of each share of a shared device.
+    The policy decides which of several solutions is found, never whether one is.
     """
     view = cluster.view(node)
     if view is None:
@@ -39,7 +43,14 @@ def allocate(
     if view.failure is not None:
         return view.failure
     arena = cluster.arena(cluster.plan(claims), view)
-    solved = solve(arena, cluster.occupancy(view), limits)
+    occupancy = cluster.occupancy(view)
+    if policy is FIRST_FIT or arena.complaint is not None:
+        solved = solve(arena, occupancy, limits)
+    else:
+        order = order_places(policy, view, arena, occupancy, cluster.matcher)
+        if isinstance(order, Failed):
+            return order
+        solved = solve_in_order(arena, occupancy, order, limits)
     if isinstance(solved, Solution):
         allocations = write_results(claims, view, solved.picks, cluster.find_class, share_ids)
         return allocations if isinstance(allocations, Failed) else Allocated(allocations, solved.steps)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dray.allocator.expressions import Derivation, ExpressionFault, Language, Selector
+from dray.allocator.expressions import Derivation, ExpressionFault, Language, Score, Selector
 from dray.allocator.interning import Interner
 from dray.allocator.requests import Demand, Shape
 from dray.allocator.slices import NO_READS, PreparedSlice, Reads
@@ -50,6 +50,7 @@ class Matcher:
         self._interner = interner
         self._selectors: dict[str, Selector] = {}
         self._derivations: dict[str, Derivation] = {}
+        self._scores: dict[str, Score] = {}
         self._verdicts: dict[tuple[tuple[str, ...], tuple[str, ...], int], Verdicts] = {}
 
     def selector(self, expression: str) -> Selector:
@@ -64,6 +65,13 @@ class Matcher:
         known = self._derivations.get(expression)
         if known is None:
             known = self._derivations[expression] = self._language.derivation(expression)
+        return known
+
+    def score(self, expression: str) -> Score:
+        """The compiled score."""
+        known = self._scores.get(expression)
+        if known is None:
+            known = self._scores[expression] = self._language.score(expression)
         return known
 
     def reads(self, demand: Demand) -> Reads:

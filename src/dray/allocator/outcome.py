@@ -60,6 +60,7 @@ class FailureCode(StrEnum):
     CAPACITY_FAILED = "CapacityFailed"
     CONSTRAINT_EXCLUDES_ALL = "ConstraintExcludesAll"
     UNKNOWN_NODE = "UnknownNode"
+    POLICY_FAILED = "PolicyFailed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,6 @@ class Partition:
         found.floating = floating
         return found
 
-
     def _number(self, key: Hashable) -> int:
         """The number of a class: the same as long as it is remembered, and never that of another."""
         if len(self._known) >= _REMEMBERED_STATES:
