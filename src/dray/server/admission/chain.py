@@ -15,6 +15,7 @@ from dray.server.admission.accounts import fill_in_account
 from dray.server.admission.limits import check_limits, fill_in_limits
 from dray.server.admission.namespaces import check_namespace
 from dray.server.admission.nodes import taint_new_node
+from dray.server.admission.nodewrites import check_node_write
 from dray.server.admission.priorities import check_default_class, fill_in_priority
 from dray.server.admission.quotas import charge
 from dray.server.admission.request import AdmissionRequest, Admitted, AnyRequest, Approved, Checker, Filler
@@ -29,6 +30,7 @@ FILLERS: Final[tuple[Filler, ...]] = (
     check_namespace,
     fill_in_limits,
     fill_in_account,
+    check_node_write,
     taint_new_node,
     fill_in_priority,
     add_default_tolerations,

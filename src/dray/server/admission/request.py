@@ -9,7 +9,7 @@ from dray.api.core.resourcequota import ResourceQuota
 from dray.api.kind import Kind
 from dray.api.meta import ApiObject
 from dray.errors import Forbidden, ObjectRef
-from dray.server.ports import User, View
+from dray.server.ports import Authorizer, User, View
 from dray.values.times import Time
 
 __all__ = ["Act", "AdmissionRequest", "Admitted", "AnyRequest", "Approved", "Checker", "Filler", "get_target", "refuse"]
@@ -42,6 +42,9 @@ class AdmissionRequest(Generic[K]):
     """What is to be stored: defaulted, in its namespace, with its uid. None for a deletion."""
     old: K | None = None
     """What is stored. None for a creation."""
+
+    authorizer: Authorizer | None = None
+    """Whom to ask whether a driver may write slices of other nodes; without one, every driver may."""
 
     def with_new(self, new: K) -> "AdmissionRequest[K]":
         """The same request for a changed object."""

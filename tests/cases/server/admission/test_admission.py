@@ -67,7 +67,7 @@ def ask(case: Json) -> AnyRequest:
     return AdmissionRequest(
         act=act,
         kind=kind,
-        user=User("ann"),
+        user=User(case.get("user", "ann"), groups=tuple(case.get("groups", ()))),
         now=NOW,
         namespace=meta.namespace,
         name="" if act is Act.CREATE else meta.name,
