@@ -1,0 +1,1 @@
+"""Who a caller is: certificates, tokens, and acting as somebody else."""
