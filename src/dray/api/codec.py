@@ -30,6 +30,7 @@ __all__ = [
     "encode_value",
     "find_strict_faults",
     "get_codec",
+    "summarise_body",
 ]
 
 K = TypeVar("K", bound=ApiObject)
@@ -212,12 +213,12 @@ class Codec(Generic[K]):
     def _explain_syntax(self, text: bytes, detail: str) -> BadRequest:
         return BadRequest(
             f"the object provided is unrecognized (must be of type {self._kind.name}): "
-            f"couldn't get version/kind; json parse error: {detail} ({_summarise(text)})",
+            f"couldn't get version/kind; json parse error: {detail} ({summarise_body(text)})",
             self._about,
         )
 
 
-def _summarise(text: bytes) -> str:
+def summarise_body(text: bytes) -> str:
     """The beginning of a text, in hexadecimal unless it could be JSON."""
     if not text:
         return "<empty>"

@@ -24,10 +24,9 @@ from dray.cel.syntax import (
 )
 from dray.cel.values import Uint
 from dray.errors import InternalError
+from dray.values.protowire import read_fields, read_varints, to_int64
 
 __all__ = ["ParsedTree", "decode_parsed_expr"]
-
-_VARINT, _FIXED64, _BYTES = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class _Message:
 
     def __init__(self, encoded: bytes) -> None:
         self._fields: dict[int, list[int | bytes]] = {}
-        for number, value in _fields(encoded):
+        for number, _, value in read_fields(encoded):
             self._fields.setdefault(number, []).append(value)
 
     def __contains__(self, number: int) -> bool:
@@ -97,8 +96,7 @@ def _constant(body: _Message) -> Constant:
     if 2 in body:
         return bool(body.integer(2))
     if 3 in body:
-        number = body.integer(3)
-        return number - (1 << 64) if number >> 63 else number
+        return to_int64(body.integer(3))
     if 4 in body:
         return Uint(body.integer(4))
     if 5 in body:
@@ -121,7 +119,7 @@ def _call(node_id: int, body: _Message) -> Expr:
 
 
 def _list(node_id: int, body: _Message) -> Expr:
-    optional = frozenset(_varints(body.raw(2))) if 2 in body else frozenset[int]()
+    optional = frozenset(read_varints(body.raw(2))) if 2 in body else frozenset[int]()
     return ListLiteral(node_id, tuple(map(_expr, body.messages(1))), optional)
 
 
@@ -161,40 +159,3 @@ _DECODERS: dict[int, Callable[[int, _Message], Expr]] = {
     8: _struct,
     9: _comprehension,
 }
-
-
-def _fields(encoded: bytes) -> Iterator[tuple[int, int | bytes]]:
-    at = 0
-    while at < len(encoded):
-        tag, at = _varint(encoded, at)
-        number, wire_type = tag >> 3, tag & 7
-        if wire_type == _VARINT:
-            value, at = _varint(encoded, at)
-            yield number, value
-        elif wire_type == _BYTES:
-            size, at = _varint(encoded, at)
-            yield number, encoded[at : at + size]
-            at += size
-        elif wire_type == _FIXED64:
-            yield number, int.from_bytes(encoded[at : at + 8], "little")
-            at += 8
-        else:
-            raise InternalError(f"the syntax tree holds wire type {wire_type}")
-
-
-def _varint(encoded: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = encoded[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-
-
-def _varints(packed: bytes) -> Iterator[int]:
-    at = 0
-    while at < len(packed):
-        value, at = _varint(packed, at)
-        yield value
