@@ -6,7 +6,7 @@ can fail with is an `ApiError` in Kubernetes' reasons and codes; a lost connecti
 used up.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Iterable
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
@@ -15,6 +15,7 @@ from msgspec import Struct
 from dray.api.codec import ApiList
 from dray.api.kind import Kind
 from dray.api.meta import ApiObject, DeleteOptions
+from dray.api.registry import SERVED, AnyKind
 from dray.errors import ApiError, DrayError
 
 __all__ = [
@@ -31,6 +32,8 @@ __all__ = [
     "WatchEventType",
     "WatchOptions",
     "WriteOptions",
+    "find_parent",
+    "get_retry_after_seconds",
     "is_retryable",
 ]
 
@@ -38,7 +41,16 @@ K = TypeVar("K", bound=ApiObject)
 
 
 class Unreachable(DrayError):
-    """The API server did not answer, retries included."""
+    """The API server did not answer, retries included.
+
+    `may_have_acted` is False only where the request surely never left: then any verb may be repeated. `hint` says what
+    to look at.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", may_have_acted: bool = True) -> None:
+        super().__init__(f"{message}; {hint}" if hint else message)
+        self.hint = hint
+        self.may_have_acted = may_have_acted
 
 
 class ObjectName(Struct, frozen=True):
@@ -138,17 +150,20 @@ class Client(Protocol):
         """Objects, or one page of them. Raises Gone for a version or page that is no longer kept."""
         ...
 
-    def watch(self, kind: Kind[K], options: WatchOptions = ALL_CHANGES) -> AsyncIterator[WatchEvent[K]]:
-        """Changes from a version on, in order, none missing, until the server ends the watch or the iterator is closed.
+    def watch(self, kind: Kind[K], options: WatchOptions = ALL_CHANGES) -> AsyncGenerator[WatchEvent[K], None]:
+        """Changes from a version on, in order, none missing, until the server ends the watch or it is closed.
 
-        Raises Gone where the version is no longer kept: list again, and watch from there.
+        Raises Gone where the version is no longer kept: list again, and watch from there. Raises Unreachable where the
+        watch broke off: watch again from the last version seen. Whoever stops before the end closes it with `aclose`,
+        best through `contextlib.aclosing`. `dray.client.watching` goes on for ever.
         """
         ...
 
     async def create(self, kind: Kind[K], thing: K, options: WriteOptions = PLAIN, *, subresource: str = "") -> K:
         """Store a new object, or post to a subresource (`binding`, `eviction`, `token`) of the object it names.
 
-        Raises AlreadyExists, Invalid, Forbidden.
+        `kind` is that of `thing`: a pod is bound with `create(BINDING, binding, subresource="binding")`; `find_parent`
+        knows whose subresource it is. Raises AlreadyExists, Invalid, Forbidden.
         """
         ...
 
@@ -176,3 +191,23 @@ class Client(Protocol):
 def is_retryable(error: ApiError) -> bool:
     """Whether the same request may succeed if it is made again a little later."""
     return error.code in (429, 500, 502, 503, 504)
+
+
+def get_retry_after_seconds(error: ApiError) -> int:
+    """How long the server asks to wait before the request is made again; 0 where it does not say."""
+    seconds: int = getattr(error, "retry_after_seconds", 0)
+    return seconds
+
+
+def find_parent(kind: AnyKind, subresource: str, registry: Iterable[AnyKind] = SERVED) -> AnyKind:
+    """The kind whose subresource takes bodies of `kind`: Pod for a Binding posted to `binding`.
+
+    That is `kind` itself wherever the body is the object. Raises ValueError where no kind has such a subresource.
+    """
+    if subresource in (each.name for each in kind.subresources):
+        return kind
+    for parent in registry:
+        for each in parent.subresources:
+            if each.name == subresource and each.kind == kind.name and (each.group or parent.group) == kind.group:
+                return parent
+    raise ValueError(f"no subresource {subresource!r} takes a {kind.name}")
