@@ -224,7 +224,7 @@ def _int_or_string(encoded: bytes) -> int | str:
 
 
 def _json(encoded: bytes) -> msgspec.Raw | None:
-    raw = _bytes(_last_values(encoded).get(1, b""))
+    raw = _text(_last_values(encoded).get(1, b"")).encode()
     if not raw:
         return None
     try:

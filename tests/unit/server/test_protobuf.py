@@ -5,22 +5,24 @@ from typing import Any
 import pytest
 import yaml
 
+from dray.api.authentication.kinds import TOKEN_REQUEST
 from dray.api.codec import decode, encode, get_codec
 from dray.api.core.kinds import CONFIG_MAP, NAMESPACE, POD
-from dray.api.registry import SERVED
+from dray.api.registry import SERVED, Registry
 from dray.api.resource.kinds import RESOURCE_CLAIM
 from dray.errors import BadRequest
 from dray.server.protobuf import MAX_FIELDS, decode_protobuf
 from tests.properties.strategies.protobuf import envelop, tagged
 
 CASES = yaml.safe_load((Path(__file__).parents[2] / "cases" / "server" / "protobuf.yaml").read_text(encoding="utf-8"))
+KINDS = Registry([*SERVED, TOKEN_REQUEST])
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_body_says_what_it_says_in_json(case: dict[str, Any]) -> None:
     decoded = decode_protobuf(bytes.fromhex(case["hex"]))
     named = json.loads(decoded)
-    kind = SERVED.find_kind(named["apiVersion"], named["kind"])
+    kind = KINDS.find_kind(named["apiVersion"], named["kind"])
     if kind is None:
         assert named == case["want"]
         return
