@@ -15,7 +15,7 @@ import msgspec
 
 from dray.allocator.arena import Arena, build_arena
 from dray.allocator.expressions import Language
-from dray.allocator.ids import ClaimUid, PoolId, claim_uid
+from dray.allocator.ids import ClaimUid, PoolId, claim_ref, claim_uid
 from dray.allocator.interning import Interner
 from dray.allocator.language import CelLanguage
 from dray.allocator.ledger import Ledger, Mark
@@ -107,7 +107,7 @@ class Cluster:
             cluster.put_slice(each)
         for claim in claims:
             if claim.status.allocation is not None:
-                cluster.take(claim_uid(claim), claim.status.allocation)
+                cluster.take(claim_uid(claim), claim.status.allocation, claim_ref(claim))
         cluster.ledger.forget_history()
         return cluster
 
@@ -169,9 +169,9 @@ class Cluster:
         if not record.is_spread:
             self._spread.pop(record.id, None)
 
-    def take(self, claim: ClaimUid, allocation: AllocationResult) -> None:
-        """Let a claim hold what was allocated to it."""
-        self._touch(self.ledger.take(claim, allocation))
+    def take(self, claim: ClaimUid, allocation: AllocationResult, ref: str = "") -> None:
+        """Let a claim hold what was allocated to it. Explanations name the claim by `ref`."""
+        self._touch(self.ledger.take(claim, allocation, ref))
 
     def release(self, claim: ClaimUid) -> None:
         """Let a claim hold nothing any more."""

@@ -12,14 +12,23 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
-from dray.allocator.ids import ClaimUid, PoolId, claim_uid
+from dray.allocator.ids import ClaimUid, PoolId, claim_ref, claim_uid
 from dray.api.resource.allocation import AllocationResult, DeviceRequestAllocationResult
 from dray.api.resource.claim import ResourceClaim
 
-__all__ = ["DeviceUse", "Ledger", "Mark"]
+__all__ = ["DeviceUse", "Holding", "Ledger", "Mark"]
 
 _K = TypeVar("_K", bound=Hashable)
-Holding: TypeAlias = tuple[DeviceRequestAllocationResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What one claim holds. `ref` is how people name the claim."""
+
+    ref: str
+    results: tuple[DeviceRequestAllocationResult, ...]
+
+
 Mark: TypeAlias = int
 """A moment in the life of a ledger, to which it can be taken back."""
 
@@ -58,7 +67,7 @@ class Ledger:
         ledger = cls()
         for claim in claims:
             if claim.status.allocation is not None:
-                ledger.take(claim_uid(claim), claim.status.allocation)
+                ledger.take(claim_uid(claim), claim.status.allocation, claim_ref(claim))
         ledger.forget_history()
         return ledger
 
@@ -77,14 +86,17 @@ class Ledger:
         """The devices of a pool that are in use, by name."""
         return self._uses.get(pool, _UNUSED)
 
-    def holding(self, claim: ClaimUid) -> Holding:
-        """What a claim holds, access for administration left out."""
-        return self._held.get(claim, ())
+    def holding(self, claim: ClaimUid) -> Holding | None:
+        """What a claim holds, access for administration left out; None if it holds nothing."""
+        return self._held.get(claim)
 
-    def take(self, claim: ClaimUid, allocation: AllocationResult) -> set[PoolId]:
-        """Let a claim hold what was allocated to it, instead of what it held before. Returns the pools this touches."""
+    def take(self, claim: ClaimUid, allocation: AllocationResult, ref: str = "") -> set[PoolId]:
+        """Let a claim hold what was allocated to it, instead of what it held before. Returns the pools this touches.
+
+        Explanations name the claim by `ref`, or by its UID if that is left out.
+        """
         taken = tuple(result for result in allocation.devices.results if not result.admin_access)
-        return self._replace(claim, taken)
+        return self._replace(claim, Holding(ref or claim, taken))
 
     def release(self, claim: ClaimUid) -> set[PoolId]:
         """Let a claim hold nothing. Unknown claims are a no-op: release runs again after a crash."""
@@ -114,14 +126,16 @@ class Ledger:
         return self._set(claim, holding)
 
     def _set(self, claim: ClaimUid, holding: Holding | None) -> set[PoolId]:
-        before = self._held.pop(claim, ())
-        for result in before:
+        before = self._held.pop(claim, None)
+        lost = () if before is None else before.results
+        gained = () if holding is None else holding.results
+        for result in lost:
             self._count(claim, result, -1)
         if holding is not None:
             self._held[claim] = holding
-            for result in holding:
-                self._count(claim, result, 1)
-        return {PoolId(result.driver, result.pool) for result in (*before, *(holding or ()))}
+        for result in gained:
+            self._count(claim, result, 1)
+        return {PoolId(result.driver, result.pool) for result in (*lost, *gained)}
 
     def _count(self, claim: ClaimUid, result: DeviceRequestAllocationResult, sign: int) -> None:
         """Enter one result, or strike it out."""

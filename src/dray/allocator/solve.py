@@ -21,7 +21,7 @@ from dray.allocator.occupancy import Occupancy
 from dray.allocator.rules import Rule
 from dray.allocator.search import BudgetSpent, InputFault, Pick, Search, Verdict
 
-__all__ = ["DEFAULT_LIMITS", "SearchLimits", "Solution", "Solved", "Spent", "Unsolved", "solve"]
+__all__ = ["DEFAULT_LIMITS", "SearchLimits", "Solution", "Solved", "Spent", "Unsolved", "rules_of", "solve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def solve(arena: Arena, occupancy: Occupancy, limits: SearchLimits = DEFAULT_LIM
 
 def _attempt(arena: Arena, occupancy: Occupancy, limits: SearchLimits, *, admin_takes: bool) -> Solved:
     def fresh(max_steps: int) -> Search:
-        rules = _rules(arena, occupancy, admin_takes=admin_takes)
+        rules = rules_of(arena, occupancy, admin_takes=admin_takes)
         return Search(arena, rules, constraint_rules(arena), max_steps)
 
     plain = fresh(limits.plain_steps)
@@ -107,7 +107,7 @@ def _settle(search: Search, verdict: Verdict, refusal: Complaint | None) -> Solv
     return Unsolved(search.steps, refusal or search.refusal)
 
 
-def _rules(arena: Arena, occupancy: Occupancy, *, admin_takes: bool) -> tuple[Rule, ...]:
+def rules_of(arena: Arena, occupancy: Occupancy, *, admin_takes: bool = True) -> tuple[Rule, ...]:
     """The rules that have anything to say. The one about devices in use comes first."""
     rules: list[Rule] = [ExclusiveRule(arena, occupancy, admin_takes=admin_takes)]
     book = arena.counters
