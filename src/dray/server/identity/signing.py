@@ -52,6 +52,10 @@ class SigningKey:
             return None
         return payload if isinstance(payload, bytes) else None
 
+    def public_pem(self) -> bytes:
+        """The public key in PEM, for those who do not read key sets."""
+        return self._public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
     def jwks(self) -> Mapping[str, object]:
         """The public key as a JSON web key set."""
         numbers = self._public.public_numbers()
