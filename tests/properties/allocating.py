@@ -8,6 +8,7 @@ from itertools import count
 from dray.allocator.allocate import allocate
 from dray.allocator.cluster import Cluster
 from dray.allocator.outcome import Allocated, BudgetExhausted, Failed, Outcome, Unschedulable, UnschedulableReason
+from dray.allocator.policy import FIRST_FIT, Policy
 from dray.allocator.solve import SearchLimits
 from dray.api.resource.claim import ResourceClaim
 from dray.audit.holdings import device_key
@@ -34,11 +35,12 @@ def allocate_claims(
     node: str,
     *,
     limits: SearchLimits = PLAIN,
+    policy: Policy = FIRST_FIT,
     first_share: int = 0,
 ) -> Outcome:
     """Allocate claims on a node. Share identifiers are numbered."""
     numbers = count(first_share)
-    return allocate(claims, cluster, node, share_ids=lambda: f"share-{next(numbers)}", limits=limits)
+    return allocate(claims, cluster, node, share_ids=lambda: f"share-{next(numbers)}", limits=limits, policy=policy)
 
 
 def allocate_in(world: World, cluster: Cluster | None = None, limits: SearchLimits = PLAIN) -> Outcome:
