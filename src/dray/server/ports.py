@@ -4,15 +4,29 @@ The parts are independent: `authn` finds out who asks, `authz` whether they may,
 refused with a look at other objects, `verbs` does the work. They meet in the values below.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
+from dray.api.authentication.tokenrequest import TokenRequest
+from dray.api.authentication.tokenreview import TokenReview
+from dray.api.checks import ExpressionVerdict
 from dray.api.kind import Kind
 from dray.api.meta import ApiObject
+from dray.values.times import Time
 
-__all__ = ["ANONYMOUS", "AccessAttributes", "Authorizer", "Decision", "User", "View"]
+__all__ = [
+    "ANONYMOUS",
+    "AccessAttributes",
+    "Authenticator",
+    "Authorizer",
+    "Decision",
+    "SelectorJudge",
+    "Tokens",
+    "User",
+    "View",
+]
 
 K = TypeVar("K", bound=ApiObject)
 
@@ -74,4 +88,39 @@ class View(Protocol):
 
     def revision(self) -> int:
         """The revision this view shows; what is derived from it can be kept until it grows."""
+        ...
+
+
+class Authenticator(Protocol):
+    """Says who asks."""
+
+    def identify(self, headers: Iterable[tuple[bytes, bytes]], peer: User | None) -> User:
+        """The user, `ANONYMOUS` without credentials. `peer` is whom the client's certificate names.
+
+        Raises Unauthorized for bad credentials, Forbidden for who may not act as somebody else.
+        """
+        ...
+
+
+class Tokens(Protocol):
+    """Tokens of service accounts: made, and looked at."""
+
+    def issue(self, request: TokenRequest, account: tuple[str, str], now: Time, token_id: str) -> TokenRequest:
+        """The request with a signed token in its status. Raises NotFound, Invalid or Conflict."""
+        ...
+
+    def review(self, review: TokenReview) -> TokenReview:
+        """The review with its status filled in; a bad token is an answer, not an error."""
+        ...
+
+
+class SelectorJudge(Protocol):
+    """Compiles expressions for admission."""
+
+    def judge_selector(self, expression: str) -> ExpressionVerdict:
+        """A device selector."""
+        ...
+
+    def judge_derived_attribute(self, expression: str) -> ExpressionVerdict:
+        """The expression of a derived attribute."""
         ...

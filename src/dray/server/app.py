@@ -1,0 +1,174 @@
+"""The ASGI application: who asks, may they, what is it, answer.
+
+There is no framework: a path is looked up, a verb is called, bytes are sent. What fails becomes a Status here and
+nowhere else.
+"""
+
+import asyncio
+import itertools
+from typing import Final
+
+from dray.effects.log import Log
+from dray.errors import ApiError
+from dray.server.desk import Caller
+from dray.server.dispatch import Dispatcher
+from dray.server.endpoints import PathNotFound, Target
+from dray.server.faults import UnknownResource, describe_store_busy
+from dray.server.http import HttpCall, Receive, Reply, Scope, Send, reply_failure, send_reply
+from dray.server.identity.peer import find_peer
+from dray.server.options import parse_query
+from dray.server.permission.denial import refuse
+from dray.server.ports import AccessAttributes, Authenticator, User
+from dray.server.site import Site
+from dray.store.port import StoreBusy, StoreError
+
+__all__ = ["Application"]
+
+_METHOD_VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "patch", "GET": "get", "HEAD": "get"}
+_NO_CACHE: Final = (b"cache-control", b"no-cache, private")
+_NOT_FOUND: Final = Reply(404, b"404 page not found\n", "text/plain; charset=utf-8")
+
+
+class Application:
+    """Answers requests. `site` has what is no resource, `dispatcher` the rest."""
+
+    def __init__(self, dispatcher: Dispatcher, site: Site, authenticator: Authenticator, log: Log) -> None:
+        self._dispatcher = dispatcher
+        self._desk = dispatcher.desk
+        self._site = site
+        self._authenticator = authenticator
+        self._log = log
+        self._audit_prefix = self._desk.entropy.uid()[:23].encode()
+        self._audit_numbers = itertools.count(1)
+        self._metrics = site.requests
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        if scope["type"] != "http":
+            await self._refuse_other(scope, receive, send)
+            return
+        call = HttpCall(scope, receive)
+        reply = await self._answer(call)
+        audit_id = call.headers.get(b"audit-id") or b"%b-%012x" % (self._audit_prefix, next(self._audit_numbers))
+        base = ((b"audit-id", audit_id), _NO_CACHE)
+        if reply.stream is None:
+            await send_reply(reply, send, base)
+        else:
+            await self._stream(call, reply, send, base)
+
+    async def _answer(self, call: HttpCall) -> Reply:
+        try:
+            return await self._serve(call)
+        except ApiError as error:
+            return reply_failure(error)
+        except PathNotFound:
+            return _NOT_FOUND
+        except StoreBusy as fault:
+            return reply_failure(describe_store_busy(fault))
+        except StoreError as fault:
+            self._log.error("the store refused a request", method=call.method, path=call.path, err=fault)
+            return reply_failure(ApiError(f"the store failed: {fault}"))
+        except Exception as fault:  # the outermost frame of a request: our bug must not end other requests
+            self._log.error("request failed", method=call.method, path=call.path, err=repr(fault))
+            failure = ApiError(f"Internal error occurred: {type(fault).__name__}")
+            failure.reason = "InternalError"
+            return reply_failure(failure)
+
+    async def _serve(self, call: HttpCall) -> Reply:
+        user = self._authenticator.identify(call.scope["headers"], find_peer(call.scope))
+        path = call.path
+        try:
+            target = self._desk.routes.resolve(path)
+        except PathNotFound:
+            self._require(user, AccessAttributes(verb=call.method.lower(), path=path))
+            return await self._site.answer(call)
+        except UnknownResource:
+            self._require(user, AccessAttributes(verb=call.method.lower(), path=path))
+            raise
+        verb = _name_verb(call, target)
+        self._require(user, _describe(verb, target, call))
+        caller = Caller(user, _read_manager(call), verb=verb)
+        reply = await self._dispatcher.dispatch(verb, target, call, caller)
+        self._metrics.count(verb, target.endpoint.form.resource, reply.code)
+        return reply
+
+    def _require(self, user: User, attributes: AccessAttributes) -> None:
+        decision = self._desk.permissions.decide(user, attributes)
+        if not decision.is_allowed:
+            raise refuse(user, attributes, decision)
+
+    async def _stream(self, call: HttpCall, reply: Reply, send: Send, base: tuple[tuple[bytes, bytes], ...]) -> None:
+        """Send piece by piece until there are no more, or nobody listens any longer."""
+        headers = [(b"content-type", reply.media_type.encode()), *base, *reply.headers]
+        await send({"type": "http.response.start", "status": reply.code, "headers": headers})
+
+        async def send_pieces() -> None:
+            assert reply.stream is not None
+            async for piece in reply.stream:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+
+        async with asyncio.TaskGroup() as tasks:
+            sending = tasks.create_task(send_pieces())
+            listening = tasks.create_task(call.wait_for_disconnect())
+            listening.add_done_callback(lambda done: sending.cancel())
+            sending.add_done_callback(lambda done: listening.cancel())
+
+    async def _refuse_other(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer what is no request: the start and end of the server, and web sockets, which are not served yet."""
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close"})
+            return
+        while True:
+            message = await receive()
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+
+
+def _read_manager(call: HttpCall) -> str:
+    """The field manager of a client that names none: what stands before the first slash of its User-Agent."""
+    agent = call.headers.get(b"user-agent", b"").decode("latin-1").partition("/")[0]
+    return agent[:128] if agent and agent.isprintable() else "unknown"
+
+
+def _name_verb(call: HttpCall, target: Target) -> str:
+    method = call.method
+    if method == "DELETE":
+        return "delete" if target.name else "deletecollection"
+    if method in ("GET", "HEAD"):
+        if target.is_watch or (not target.name and _asks_to_watch(call.query)):
+            return "watch"
+        return "get" if target.name else "list"
+    return _METHOD_VERBS.get(method, method.lower())
+
+
+def _asks_to_watch(query: bytes) -> bool:
+    at = query.find(b"watch=")
+    if at < 0 and not query.endswith(b"watch"):
+        return False
+    return any(
+        name == b"watch" and value not in (b"false", b"0", b"False", b"no")
+        for name, _, value in (part.partition(b"=") for part in query.split(b"&"))
+    )
+
+
+def _describe(verb: str, target: Target, call: HttpCall) -> AccessAttributes:
+    kind = target.endpoint.kind
+    name, field_selector = target.name, ""
+    if call.query and verb in ("list", "watch", "deletecollection"):
+        asked = next(iter(parse_query(call.query).get("fieldSelector", ())), "")
+        field_selector = asked
+        if asked.startswith("metadata.name=") and "," not in asked:
+            name = asked.removeprefix("metadata.name=").removeprefix("=")
+    return AccessAttributes(
+        verb=verb,
+        group=kind.group,
+        version=target.endpoint.version,
+        resource=kind.plural,
+        subresource=target.subresource,
+        namespace=target.namespace or "",
+        name=name,
+        field_selector=field_selector,
+    )

@@ -1,0 +1,130 @@
+"""The verb create."""
+
+from dataclasses import replace as replace_dataclass
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from dray.api.meta import ApiObject
+from dray.api.writing import plan_create, settle_namespace
+from dray.errors import AlreadyExists
+from dray.server.admission.refusals import AccountPending
+from dray.server.admission.request import Act, AdmissionRequest, AnyRequest
+from dray.server.desk import Answer, Caller, Desk, Job
+from dray.server.encoding import encode_put
+from dray.server.endpoints import Target
+from dray.server.options import WriteQuery
+from dray.server.ownership import own_creation
+from dray.store.port import PreconditionFailed, Put
+from dray.values.names import generated_name_stem
+
+__all__ = ["create", "create_applied", "without_version"]
+
+_MAX_NAMES: Final = 8
+"""Generated names that are tried before giving up: with 27⁵ suffixes, more would mean that something else is wrong."""
+
+_ACCOUNT_LOOKS: Final = 10
+_ACCOUNT_WAIT_SECONDS: Final = 0.1
+"""A fresh namespace gets its service account within a second or two, or something is wrong with the controllers."""
+
+
+async def create(desk: Desk, target: Target, thing: ApiObject, options: WriteQuery, caller: Caller) -> Answer:
+    """Store a new object. Raises AlreadyExists, Invalid, Forbidden, NotFound for its namespace."""
+    return await _create(desk, Job(target, options, caller), _Draft(thing, is_owned=False))
+
+
+async def create_applied(desk: Desk, target: Target, thing: ApiObject, options: WriteQuery, caller: Caller) -> Answer:
+    """The same for an object whose managedFields are complete, because it is applied."""
+    return await _create(desk, Job(target, options, caller), _Draft(thing, is_owned=True))
+
+
+class _Draft(NamedTuple):
+    thing: ApiObject
+    is_owned: bool
+
+
+async def _create(desk: Desk, job: Job, draft: _Draft) -> Answer:
+    thing = settle_namespace(job.target.endpoint.kind, draft.thing, job.target.namespace or "")
+    is_named = bool(thing.metadata.name) or not thing.metadata.generate_name
+    told = len(job.caller.warnings)
+    for attempt in range(1, _MAX_NAMES + 1):
+        try:
+            return await _create_once(desk, job, _Draft(thing, draft.is_owned))
+        except AlreadyExists:
+            del job.caller.warnings[told:]
+            if is_named or attempt == _MAX_NAMES:
+                raise
+    raise AssertionError("unreachable")
+
+
+async def _create_once(desk: Desk, job: Job, draft: _Draft) -> Answer:
+    target, options, caller = job
+    endpoint, now = target.endpoint, desk.now()
+    kind = endpoint.kind
+    meta = draft.thing.metadata
+    name = meta.name
+    if not name and meta.generate_name:
+        name = generated_name_stem(meta.generate_name) + desk.entropy.suffix()
+    new = replace(draft.thing, metadata=replace(meta, uid=desk.entropy.uid(), name=name))
+    manager = options.field_manager or caller.manager
+    told = len(caller.warnings)
+    while True:
+        del caller.warnings[told:]
+        request: AnyRequest = AdmissionRequest(
+            act=Act.CREATE,
+            kind=kind,
+            user=caller.user,
+            now=now,
+            namespace=target.namespace or "",
+            name=target.name,
+            is_dry_run=options.is_dry_run,
+            new=kind.default(new, now),
+        )
+        admitted: ApiObject = await _admit(desk, request, caller)
+        owned = admitted if draft.is_owned else own_creation(endpoint, admitted, manager, now)
+        plan = plan_create(kind, owned, desk.context(caller, now))
+        result = plan.require_valid()
+        caller.warnings += plan.warnings
+        side_writes = desk.approve(replace_dataclass(request, new=result), caller)
+        key = endpoint.form.key(result.metadata.namespace, result.metadata.name)
+        put = encode_put(endpoint.form, result, key)
+        if desk.view.record(key) is not None:
+            raise _exists(target, name)
+        if options.is_dry_run:
+            return Answer(endpoint, without_version(put), 201)
+        try:
+            changes = await desk.store.commit([put, *side_writes])
+        except PreconditionFailed as fault:
+            if fault.key == key:
+                raise _exists(target, name) from fault
+            continue
+        record = changes[0].record
+        assert record is not None
+        return Answer(endpoint, record.body, 201, record)
+
+
+async def _admit(desk: Desk, request: AnyRequest, caller: Caller) -> Any:
+    """As admission completes it. A service account that a fresh namespace is about to get is waited for."""
+    for _ in range(_ACCOUNT_LOOKS):
+        try:
+            return desk.admit(request, caller)
+        except AccountPending:
+            await desk.clock.sleep(desk.entropy.jitter(_ACCOUNT_WAIT_SECONDS, 1.0))
+    return desk.admit(request, caller)
+
+
+def without_version(put: Put) -> bytes:
+    """The body of a write that is not made: without a resourceVersion."""
+    assert put.stamp_at is not None
+    head, tail = put.body[: put.stamp_at], put.body[put.stamp_at :]
+    mark = b'"resourceVersion":"'
+    start = head.rindex(mark)
+    rest = tail[1:]
+    if head[start - 1 : start] == b",":
+        return head[: start - 1] + rest
+    return head[:start] + rest.removeprefix(b",")
+
+
+def _exists(target: Target, name: str) -> AlreadyExists:
+    about = target.endpoint.ref(target.namespace or "", name)
+    return AlreadyExists(f'{about.qualified_resource} "{name}" already exists', about)

@@ -1,0 +1,151 @@
+"""Documents that are the same for everyone and for the life of the process: discovery, OpenAPI, the version.
+
+Made when first asked for, then served from memory with a tag, so that clients who have them already get 304.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from email.utils import format_datetime
+from functools import cached_property
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from dray.api.codec import encode_value
+from dray.api.discovery import aggregate_groups, list_groups, list_resources
+from dray.api.openapi import build_openapi, list_openapi_paths
+from dray.api.registry import AnyKind
+from dray.server.negotiation import AGGREGATED, choose_discovery
+from dray.values.times import Time
+
+__all__ = ["VERSION", "Document", "Documents"]
+
+VERSION: Final[Mapping[str, str]] = {
+    "major": "1",
+    "minor": "37",
+    "emulationMajor": "1",
+    "emulationMinor": "37",
+    "minCompatibilityMajor": "1",
+    "minCompatibilityMinor": "36",
+    "gitVersion": "v1.37.0+dray",
+    "gitCommit": "",
+    "gitTreeState": "clean",
+    "buildDate": "1970-01-01T00:00:00Z",
+    "goVersion": "",
+    "compiler": "cpython",
+    "platform": "linux/amd64",
+}
+"""Clients read the release out of this; kubectl prints `gitVersion`."""
+
+
+class Document(Struct, frozen=True):
+    """A body and what identifies it."""
+
+    body: bytes
+    media_type: str = "application/json"
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    etag: str = ""
+    last_modified: str = ""
+
+
+def _tagged(body: bytes, media_type: str) -> Document:
+    tag = f'"{hashlib.sha512(body).hexdigest().upper()}"'
+    headers = ((b"cache-control", b"public"), (b"etag", tag.encode()), (b"vary", b"Accept"))
+    return Document(body, media_type, headers, etag=tag)
+
+
+class Documents:
+    """All documents of one set of kinds."""
+
+    def __init__(self, kinds: Sequence[AnyKind], started: Time) -> None:
+        self._kinds = kinds
+        self._last_modified = format_datetime(started.to_datetime(), usegmt=True)
+        self._made: dict[str, Document] = {}
+
+    @cached_property
+    def _group_versions(self) -> frozenset[tuple[str, str]]:
+        return frozenset((kind.group, version.name) for kind in self._kinds for version in kind.versions)
+
+    def find(self, path: str, accept: str) -> Document | None:
+        """The document at a path, None if there is none."""
+        parts = path.strip("/").split("/")
+        match parts:
+            case ["api"] | ["apis"]:
+                return self._discover(parts[0], is_aggregated=choose_discovery(accept))
+            case ["api", version]:
+                return self._resources("", version)
+            case ["apis", group]:
+                return self._group(group)
+            case ["apis", group, version]:
+                return self._resources(group, version)
+            case ["version"]:
+                return self._once(path, lambda: Document(msgspec.json.encode(VERSION)))
+            case ["openapi", "v3"]:
+                return self._once(path, self._openapi_index)
+            case ["openapi", "v3", "api", version]:
+                return self._openapi("", version)
+            case ["openapi", "v3", "apis", group, version]:
+                return self._openapi(group, version)
+        return None
+
+    def _once(self, name: str, make: Callable[[], Document]) -> Document:
+        found = self._made.get(name)
+        if found is None:
+            found = self._made[name] = make()
+        return found
+
+    def _discover(self, root: str, *, is_aggregated: bool) -> Document:
+        if is_aggregated:
+            return self._once(
+                f"{root} aggregated",
+                lambda: _tagged(encode_value(aggregate_groups(self._kinds, core=root == "api")) + b"\n", AGGREGATED),
+            )
+        if root == "api":
+            return self._once("api", lambda: _tagged(msgspec.json.encode(_CORE_VERSIONS) + b"\n", "application/json"))
+        return self._once("apis", lambda: _tagged(encode_value(list_groups(self._kinds)) + b"\n", "application/json"))
+
+    def _group(self, group: str) -> Document | None:
+        for found in list_groups(self._kinds).groups:
+            if found.name == group:
+                named = msgspec.structs.replace(found, kind="APIGroup", api_version="v1")
+                return Document(encode_value(named) + b"\n")
+        return None
+
+    def _resources(self, group: str, version: str) -> Document | None:
+        if (group, version) not in self._group_versions:
+            return None
+        return self._once(
+            f"resources {group}/{version}",
+            lambda: Document(encode_value(list_resources(self._kinds, group, version)) + b"\n"),
+        )
+
+    def _openapi_index(self) -> Document:
+        paths = {
+            path: {"serverRelativeURL": f"/openapi/v3/{path}?hash={self._openapi_tag}"}
+            for path in list_openapi_paths(self._kinds)
+        }
+        headers = ((b"last-modified", self._last_modified.encode()), (b"vary", b"Accept"))
+        body = msgspec.json.encode({"paths": paths})
+        return Document(body, "text/plain; charset=utf-8", headers, last_modified=self._last_modified)
+
+    @cached_property
+    def _openapi_tag(self) -> str:
+        """Changes with the release, so that clients who keep documents by it for long get new ones."""
+        names = sorted(f"{group}/{version}" for group, version in self._group_versions)
+        return hashlib.sha256("\n".join((VERSION["gitVersion"], self._last_modified, *names)).encode()).hexdigest()[:32]
+
+    def _openapi(self, group: str, version: str) -> Document | None:
+        if (group, version) not in self._group_versions:
+            return None
+        return self._once(
+            f"openapi {group}/{version}",
+            lambda: _tagged(msgspec.json.encode(build_openapi(self._kinds, group, version)), "application/json"),
+        )
+
+
+_CORE_VERSIONS: Final = {
+    "kind": "APIVersions",
+    "versions": ["v1"],
+    "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1"}],
+}

@@ -1,0 +1,88 @@
+"""The latest objects, in memory: what the server answers reads from, and what its parts ask.
+
+Records are shared with the store; what is decoded is kept beside them until the object changes.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar, cast
+
+from dray.api.kind import Kind
+from dray.api.meta import ApiObject
+from dray.api.registry import AnyKind
+from dray.server.endpoints import StoredForm, get_form
+from dray.store.latest import LatestState, PageQuery
+from dray.store.port import Change, Key, Page, Record, Selection, Store
+
+__all__ = ["ObjectView", "open_view"]
+
+K = TypeVar("K", bound=ApiObject)
+
+MAX_DECODED: Final = 8_192
+"""Decoded objects that are kept. About 5 KB each, so 40 MB at most; what is asked for again is decoded in 20 µs."""
+
+
+class ObjectView:
+    """The `View` of this server. Made by `open_view`; owned by the event loop."""
+
+    def __init__(self, revision: int) -> None:
+        self._latest = LatestState()
+        self._revision = revision
+        self._decoded: dict[tuple[int, Key], tuple[Record, ApiObject]] = {}
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Hear of committed changes."""
+        for change in changes:
+            self._latest.apply(change)
+            if change.previous is not None:
+                self._decoded.pop((0, change.key), None)
+        self._revision = changes[-1].revision
+
+    def load(self, records: Sequence[Record]) -> None:
+        """Take the objects that were there when the view was made."""
+        self._latest.load(records)
+
+    def revision(self) -> int:
+        """See `View.revision`."""
+        return self._revision
+
+    def find(self, kind: Kind[K], namespace: str, name: str) -> K | None:
+        """See `View.find`."""
+        form = get_form(kind)
+        record = self._latest.find(Key(form.resource, namespace, name))
+        return None if record is None else cast("K", self.decode(form, record))
+
+    def list(self, kind: Kind[K], namespace: str | None = None) -> Sequence[K]:
+        """See `View.list`."""
+        form = get_form(kind)
+        page = self._latest.page(PageQuery(Selection(form.resource, namespace)), self._revision)
+        return [cast("K", self.decode(form, record)) for record in page.records]
+
+    def record(self, key: Key) -> Record | None:
+        """The latest state of an object as it is stored."""
+        return self._latest.find(key)
+
+    def page(self, query: PageQuery) -> Page:
+        """Latest states of many objects."""
+        return self._latest.page(query, self._revision)
+
+    def decode(self, form: StoredForm, record: Record) -> Any:
+        """The object of a record, of any age."""
+        place = (0 if form.is_own else 1, record.key)
+        known = self._decoded.get(place)
+        if known is not None and known[0] is record:
+            return known[1]
+        thing = form.decode(record.body)
+        if len(self._decoded) >= MAX_DECODED:
+            del self._decoded[next(iter(self._decoded))]
+        self._decoded[place] = (record, thing)
+        return thing
+
+
+async def open_view(store: Store, kinds: Sequence[AnyKind]) -> tuple[ObjectView, Callable[[], None]]:
+    """The view of a store, and what ends it."""
+    view = ObjectView(store.bounds().revision)
+    records: list[Record] = []
+    for resource in dict.fromkeys(get_form(kind).resource for kind in kinds):
+        records += (await store.page(Selection(resource))).records
+    view.load(records)
+    return view, store.follow(view.apply)

@@ -1,0 +1,74 @@
+"""Serving an application over HTTP/1.1, in the clear on loopback or with TLS: uvicorn on uvloop and httptools."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import uvicorn
+
+from dray.server.app import Application
+from dray.server.identity.peer import PeerProtocol
+
+__all__ = ["Address", "serve"]
+
+_KEEP_ALIVE_SECONDS: Final = 90
+"""Go's clients keep idle connections as long."""
+_SHUTDOWN_SECONDS: Final = 2
+"""How long requests under way are waited for. Watches are cut: their clients come again."""
+_BACKLOG: Final = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen. Port 0 takes a free one."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to whoever runs the process."""
+
+    def install_signal_handlers(self) -> None:
+        pass
+
+
+@asynccontextmanager
+async def serve(
+    application: Application, address: Address, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[Address]:
+    """Listen for the length of a block; yields the address that is listened on."""
+    config = uvicorn.Config(
+        application,
+        host=address.host,
+        port=address.port,
+        http=PeerProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+        backlog=_BACKLOG,
+    )
+    config.load()
+    if tls is not None:
+        config.ssl = tls
+    server = _Server(config)
+    server.lifespan = config.lifespan_class(config)
+    await server.startup()
+    port = server.servers[0].sockets[0].getsockname()[1]
+    async with asyncio.TaskGroup() as tasks:
+        ticking = tasks.create_task(server.main_loop(), name="serve HTTP")
+        try:
+            yield Address(address.host, port)
+        finally:
+            server.should_exit = True
+            await ticking
+            await server.shutdown(sockets=None)

@@ -1,0 +1,58 @@
+"""Paths that are no resource: discovery, OpenAPI, health, the version, metrics."""
+
+from collections.abc import Mapping
+
+from dray.server.desk import Desk
+from dray.server.documents import Document, Documents
+from dray.server.endpoints import PathNotFound
+from dray.server.faults import method_not_allowed
+from dray.server.health import HEALTH_PATHS, Check, examine
+from dray.server.http import HttpCall, Reply
+from dray.server.metrics import MEDIA_TYPE, Gauge, RequestMetrics
+from dray.server.options import parse_query
+
+__all__ = ["Site"]
+
+_TEXT = "text/plain; charset=utf-8"
+
+
+class Site:
+    """Answers what everyone may read who may read it at all. What `requests` counts is shown by `/metrics`."""
+
+    def __init__(self, desk: Desk, checks: Mapping[str, Check]) -> None:
+        self._desk = desk
+        self._checks = checks
+        self.requests = RequestMetrics()
+        self._documents = Documents(desk.routes.kinds, desk.now())
+
+    async def answer(self, call: HttpCall) -> Reply:
+        """The answer at a path that is allowed. Raises `PathNotFound`."""
+        first = call.path.split("/", 2)[1]
+        if first in HEALTH_PATHS:
+            query = parse_query(call.query)
+            verdict = examine(
+                call.path, self._checks, is_verbose="verbose" in query, excluded=tuple(query.get("exclude", ()))
+            )
+            return Reply(verdict.code, verdict.text.encode(), _TEXT)
+        if call.path == "/metrics":
+            return Reply(200, self.requests.render(self._gauges()).encode(), MEDIA_TYPE)
+        document = self._documents.find(call.path, call.header(b"accept"))
+        if document is None:
+            raise PathNotFound(call.path)
+        if call.method not in ("GET", "HEAD"):
+            raise method_not_allowed()
+        return _deliver(document, call)
+
+    def _gauges(self) -> tuple[Gauge, ...]:
+        revision = self._desk.view.revision()
+        return (Gauge("dray_store_revision", "Revision of the latest durable change.", revision),)
+
+
+def _deliver(document: Document, call: HttpCall) -> Reply:
+    known = call.header(b"if-none-match")
+    is_known = bool(document.etag) and document.etag in known
+    if document.last_modified and not known:
+        is_known = call.header(b"if-modified-since") == document.last_modified
+    if is_known:
+        return Reply(304, b"", document.media_type, document.headers)
+    return Reply(200, document.body, document.media_type, document.headers)
