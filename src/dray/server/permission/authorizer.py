@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from dray.api.rbac.role import PolicyRule
+from dray.server.permission.bootstraproles import NODE_RULES
 from dray.server.permission.escalation import MASTERS
 from dray.server.permission.nodes import NodeAuthorizer, find_node
 from dray.server.permission.rbac import HeldRules, RbacAuthorizer, RbacIndex
@@ -43,7 +44,7 @@ class UnionAuthorizer:
 class Permissions:
     """Everything the server knows about who may do what, by what is stored now."""
 
-    def __init__(self, view: View, node_rules: Sequence[PolicyRule]) -> None:
+    def __init__(self, view: View, node_rules: Sequence[PolicyRule] = NODE_RULES) -> None:
         self._rbac = RbacAuthorizer(view)
         self._union = UnionAuthorizer((MastersAuthorizer(), NodeAuthorizer(view, node_rules), self._rbac))
 

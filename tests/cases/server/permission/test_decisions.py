@@ -13,7 +13,6 @@ import yaml
 
 from dray.server.permission.authorizer import Permissions
 from dray.server.permission.bootstrap import plan_bootstrap
-from dray.server.permission.bootstraproles import NODE_RULES
 from dray.server.permission.denial import refuse
 from dray.server.ports import AccessAttributes, User
 from tests.unit.server.permission.still import StillView, read_manifest
@@ -64,7 +63,7 @@ def act_of(case: Json) -> AccessAttributes:
 @pytest.mark.parametrize(("table", "case"), list(read_cases()))
 def test_decision(table: Json, case: Json) -> None:
     user, act = user_of(table, case["user"]), act_of(case)
-    decision = Permissions(view_of(table), NODE_RULES).decide(user, act)
+    decision = Permissions(view_of(table)).decide(user, act)
     got = decision.reason if decision.is_allowed else str(refuse(user, act, decision))
     want = case["want"]
     if isinstance(want, bool):

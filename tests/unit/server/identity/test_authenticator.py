@@ -14,7 +14,6 @@ from dray.server.identity.reviews import review_self, review_token
 from dray.server.identity.statictokens import StaticTokens, TokenFileError, parse_static_tokens
 from dray.server.identity.tokenrequests import TokenIssuer
 from dray.server.permission.authorizer import Permissions
-from dray.server.permission.bootstraproles import NODE_RULES
 from dray.server.ports import ANONYMOUS, User
 from tests.unit.server.identity.certs import NOW, signing_key
 from tests.unit.server.permission.still import StillView, read_manifest
@@ -53,7 +52,7 @@ def make(clock: FakeClock | None = None) -> tuple[Authenticator, str]:
     asked = TokenRequest(spec=TokenRequestSpec(expiration_seconds=600))
     token = TokenIssuer(tokens, view).issue(asked, ("ml", "w"), NOW, "t").status.token
     authenticator = Authenticator(
-        tokens, StaticTokens({"secret": AGENT}), Permissions(view, NODE_RULES), clock or FakeClock()
+        tokens, StaticTokens({"secret": AGENT}), Permissions(view), clock or FakeClock()
     )
     return authenticator, token
 
