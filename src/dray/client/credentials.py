@@ -6,14 +6,17 @@ from typing import Protocol
 
 from dray.client.connection import Login
 from dray.client.contents import FileContent
+from dray.client.port import Unreachable
 from dray.client.tls import ClientCertificate, TlsError, make_reader
-from dray.errors import DrayError
 
 __all__ = ["CertificateFiles", "Credentials", "CredentialsError", "Identity", "Token", "TokenFile", "make_credentials"]
 
 
-class CredentialsError(DrayError):
-    """No credentials can be had; the message says from where, and what to do."""
+class CredentialsError(Unreachable):
+    """No credentials can be had, so nothing was sent; the message says where they should have come from."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, may_have_acted=False)
 
 
 @dataclass(frozen=True, slots=True)

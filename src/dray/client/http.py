@@ -21,7 +21,7 @@ from dray.api.kind import Kind
 from dray.api.meta import ApiObject, DeleteOptions
 from dray.api.registry import AnyKind
 from dray.client.connection import Connection
-from dray.client.credentials import make_credentials
+from dray.client.credentials import CredentialsError, make_credentials
 from dray.client.execplugin import PluginCredentials
 from dray.client.failures import decode_failure, refuse_answer
 from dray.client.paths import collection_path, list_query, object_path, watch_query, write_query
@@ -42,7 +42,8 @@ from dray.client.port import (
     is_retryable,
 )
 from dray.client.retrying import Pace
-from dray.client.transport import HttpAnswer, HttpCall, HttpLimits, HttpStream, Transport, Untrusted, open_transport
+from dray.client.tls import TlsError
+from dray.client.transport import HttpAnswer, HttpCall, HttpLimits, HttpStream, Transport, open_transport
 from dray.client.watchlines import LineSplitter, decode_watch_line
 from dray.effects.clock import Clock
 from dray.effects.entropy import Entropy
@@ -57,6 +58,10 @@ _FIRST_WAIT_SECONDS = 0.2
 """People wait for most requests, so the first retries come soon."""
 _LONGEST_WAIT_SECONDS = 120
 """A server that wants more time is told of as an error, not waited for."""
+_LONGEST_WATCH_SECONDS = 3600
+"""Servers end a watch within an hour where they are not told when."""
+_LASTING = (CredentialsError, TlsError)
+"""What trying again does not heal."""
 _JSON = "application/json"
 
 
@@ -103,9 +108,13 @@ class HttpClient:
         call = HttpCall("GET", path, watch_query(options), is_repeatable=True)
         codec = self._codec(kind)
         splitter = LineSplitter(self._limits.line_bytes)
+        # Without bookmarks silence says nothing, so only a watch that outlives its own end is dead.
+        patience = self._limits.idle_seconds
+        if not options.allow_bookmarks:
+            patience += options.timeout_seconds or _LONGEST_WATCH_SECONDS
         stream = await self._open_stream(call)
         try:
-            while chunk := await stream.read():
+            while chunk := await stream.read(patience):
                 for line in splitter.feed(chunk):
                     yield decode_watch_line(line, codec)
         finally:
@@ -208,7 +217,7 @@ class HttpClient:
         wanted = get_retry_after_seconds(fault) if isinstance(fault, ApiError) else 0
         if isinstance(fault, Unreachable):
             may_repeat = call.is_repeatable or not fault.may_have_acted
-            may_repeat = may_repeat and not isinstance(fault, Untrusted)
+            may_repeat = may_repeat and not isinstance(fault, _LASTING)
             allowed = self._limits.attempts
         else:
             # A server that puts a request off has not begun with it.

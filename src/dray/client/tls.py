@@ -6,13 +6,16 @@ from dataclasses import dataclass
 
 from dray.client.connection import Pem, Trust
 from dray.client.contents import FileContent
-from dray.errors import DrayError
+from dray.client.port import Unreachable
 
 __all__ = ["ClientCertificate", "PemReader", "TlsContexts", "TlsError", "make_reader"]
 
 
-class TlsError(DrayError):
-    """A certificate, key or authority cannot be used."""
+class TlsError(Unreachable):
+    """A certificate, key or authority cannot be used, so nothing was sent."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint, may_have_acted=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from dray.client.credentials import Credentials, Identity
 from dray.client.deadlines import within
 from dray.client.port import Unreachable
 from dray.client.proxies import choose_proxy
-from dray.client.tls import TlsContexts
+from dray.client.tls import TlsContexts, TlsError
 from dray.effects.clock import Clock
 
 __all__ = [
@@ -29,8 +29,8 @@ __all__ = [
     "HttpCall",
     "HttpLimits",
     "HttpStream",
+    "TlsError",
     "Transport",
-    "Untrusted",
     "explain_fault",
     "open_transport",
 ]
@@ -77,10 +77,6 @@ class HttpAnswer(Struct, frozen=True):
     body: bytes
 
 
-class Untrusted(Unreachable):
-    """Somebody answered, but cannot prove to be the server: trying again does not help."""
-
-
 class Transport:
     """Sends calls over a pool of connections that are kept open. Made by `open_transport`."""
 
@@ -115,7 +111,7 @@ class Transport:
     async def _begin(self, call: HttpCall, limits: HttpLimits) -> "HttpStream | HttpAnswer":
         response = await self._respond(call)
         if response.status == 200:
-            return HttpStream(response, self, limits.idle_seconds)
+            return HttpStream(response, self)
         return HttpAnswer(response.status, response.headers, await self._read(response, limits.answer_bytes))
 
     async def read_chunk(self, response: aiohttp.ClientResponse, idle_seconds: float) -> bytes:
@@ -188,14 +184,13 @@ class Transport:
 class HttpStream:
     """An answer that is still coming. Whoever opened it closes it."""
 
-    def __init__(self, response: aiohttp.ClientResponse, transport: Transport, idle_seconds: float) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, transport: Transport) -> None:
         self._response = response
         self._transport = transport
-        self._idle_seconds = idle_seconds
 
-    async def read(self) -> bytes:
+    async def read(self, patience_seconds: float) -> bytes:
         """What came next, empty at the end. Raises Unreachable where the stream broke or stays silent."""
-        return await self._transport.read_chunk(self._response, self._idle_seconds)
+        return await self._transport.read_chunk(self._response, patience_seconds)
 
     def close(self) -> None:
         """Drop the connection: nobody knows how much is still to come, so it cannot be used again."""
@@ -221,10 +216,10 @@ def explain_fault(fault: Exception, server: str, proxy: str | None) -> Unreachab
     return Unreachable(f"{server}: the connection broke: {_summarise(fault)}")
 
 
-def _explain_certificate(fault: Exception, server: str) -> Untrusted:
+def _explain_certificate(fault: Exception, server: str) -> TlsError:
     reason = getattr(fault, "verify_message", "") or str(fault)
     hint = "check certificate-authority-data and tls-server-name in the kubeconfig"
-    return Untrusted(f"{server}: its certificate is not trusted: {reason}", hint=hint, may_have_acted=False)
+    return TlsError(f"{server}: its certificate is not trusted: {reason}", hint=hint)
 
 
 def _summarise(fault: Exception) -> str:
