@@ -271,7 +271,8 @@ class Cluster:
             record = self._pools.get(pool)
             if record is not None:
                 self._renew(record)
-                for node in record.owners:
+                # Classes know pools without owners by their version; nodes that see part of an owned pool are as one.
+                for node in self._nodes if record.is_spread and record.owners else record.owners:
                     self._mark_stale(node)
 
 

@@ -23,9 +23,9 @@ _K = TypeVar("_K", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What one claim holds. `ref` is how people name the claim."""
+    """What one claim holds. `ref` is how people name the claim; it tells no holdings apart."""
 
-    ref: str
+    ref: str = field(compare=False)
     results: tuple[DeviceRequestAllocationResult, ...]
 
 

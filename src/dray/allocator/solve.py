@@ -6,6 +6,7 @@ looking ahead, and then the search starts anew with a guide. Both find the same 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -37,6 +38,9 @@ class SearchLimits:
 
 
 DEFAULT_LIMITS = SearchLimits()
+
+_REFUSAL_STEPS = 2_000
+"""Plain steps spent on finding out what to report where a constraint may have refused a request for all devices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,26 +89,35 @@ def solve(arena: Arena, occupancy: Occupancy, limits: SearchLimits = DEFAULT_LIM
 
 def _attempt(arena: Arena, occupancy: Occupancy, limits: SearchLimits, *, admin_takes: bool) -> Solved:
     def fresh(max_steps: int) -> Search:
-        rules = rules_of(arena, occupancy, admin_takes=admin_takes)
-        return Search(arena, rules, constraint_rules(arena), max_steps)
+        return Search(arena, rules_of(arena, occupancy, admin_takes=admin_takes), constraint_rules(arena), max_steps)
 
     plain = fresh(limits.plain_steps)
     try:
-        return _settle(plain, plain.run(), None)
+        return _settle(plain, plain.run())
     except BudgetSpent:
         pass
     search = fresh(limits.max_steps)
     search.guide = FullGuide(arena, occupancy, fresh)
     try:
-        return _settle(search, search.run(), plain.refusal)
+        solved = _settle(search, search.run())
     except BudgetSpent:
         return Spent(search.steps)
+    if isinstance(solved, Unsolved) and any(option.wants_all and option.columns for option in arena.options):
+        # What the guide left out may be what kube-scheduler reports: the first device that a constraint refused.
+        return Unsolved(solved.steps, plain.refusal or _first_refusal(fresh(_REFUSAL_STEPS)) or search.refusal)
+    return solved
 
 
-def _settle(search: Search, verdict: Verdict, refusal: Complaint | None) -> Solved:
+def _first_refusal(plain: Search) -> Complaint | None:
+    with suppress(BudgetSpent):
+        plain.run()
+    return plain.refusal
+
+
+def _settle(search: Search, verdict: Verdict) -> Solved:
     if verdict is Verdict.FOUND:
         return Solution(tuple(search.picks), search.steps)
-    return Unsolved(search.steps, refusal or search.refusal)
+    return Unsolved(search.steps, search.refusal)
 
 
 def rules_of(arena: Arena, occupancy: Occupancy, *, admin_takes: bool = True) -> tuple[Rule, ...]:
