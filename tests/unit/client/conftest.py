@@ -1,0 +1,5 @@
+"""Tests may be coroutines here."""
+
+from tests.contract.store.scenarios import pytest_pyfunc_call
+
+__all__ = ["pytest_pyfunc_call"]
