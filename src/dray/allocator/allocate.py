@@ -17,7 +17,7 @@ from dray.allocator.outcome import (
 from dray.allocator.policy import FIRST_FIT, Policy, order_places
 from dray.allocator.reorder import solve_in_order
 from dray.allocator.results import ShareIds, write_results
-from dray.allocator.solve import DEFAULT_LIMITS, SearchLimits, Solution, Spent, solve
+from dray.allocator.solve import DEFAULT_LIMITS, SearchLimits, Solution, Solved, Spent, solve
 from dray.api.resource.claim import ResourceClaim
 
 __all__ = ["allocate"]
@@ -44,13 +44,15 @@ def allocate(  # noqa: PLR0913 - the last three are options by keyword
         return view.failure
     arena = cluster.arena(cluster.plan(claims), view)
     occupancy = cluster.occupancy(view)
-    if policy is FIRST_FIT or arena.complaint is not None:
-        solved = solve(arena, occupancy, limits)
-    else:
+    solved: Solved | None = None
+    if policy is not FIRST_FIT and arena.complaint is None:
         order = order_places(policy, view, arena, occupancy, cluster.matcher)
         if isinstance(order, Failed):
             return order
         solved = solve_in_order(arena, occupancy, order, limits)
+    if not isinstance(solved, Solution):
+        # Whether there is a solution, and what is wrong if not, is told in one order whatever the policy.
+        solved = solve(arena, occupancy, limits)
     if isinstance(solved, Solution):
         allocations = write_results(claims, view, solved.picks, cluster.find_class, share_ids)
         return allocations if isinstance(allocations, Failed) else Allocated(allocations, solved.steps)
