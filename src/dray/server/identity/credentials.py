@@ -31,6 +31,7 @@ __all__ = [
     "CredentialsError",
     "ensure_client",
     "ensure_credentials",
+    "load_server_certificate",
     "make_ssl_context",
     "write_private",
 ]
@@ -85,17 +86,21 @@ def ensure_client(
 def make_ssl_context(credentials: Credentials) -> ssl.SSLContext:
     """How the server speaks TLS: it shows its certificate, and verifies a client's if there is one.
 
-    A client certificate of another authority ends the handshake. After a renewal, load the files into the same context
-    with `load_cert_chain`; connections made from then on see the new certificate.
+    A client certificate of another authority ends the handshake.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.verify_mode = ssl.CERT_OPTIONAL
     context.load_verify_locations(cadata=credentials.authority.certificate.decode())
+    context.set_alpn_protocols(["http/1.1"])
+    load_server_certificate(context, credentials)
+    return context
+
+
+def load_server_certificate(context: ssl.SSLContext, credentials: Credentials) -> None:
+    """Show the certificate as it is in the folder now, on connections made from now on."""
     files = _PairFiles(credentials.folder, "apiserver")
     context.load_cert_chain(files.certificate, files.key)
-    context.set_alpn_protocols(["http/1.1"])
-    return context
 
 
 class _PairFiles(Struct, frozen=True):

@@ -51,9 +51,7 @@ def make(clock: FakeClock | None = None) -> tuple[Authenticator, str]:
     tokens = AccountTokens(signing_key(), view)
     asked = TokenRequest(spec=TokenRequestSpec(expiration_seconds=600))
     token = TokenIssuer(tokens, view).issue(asked, ("ml", "w"), NOW, "t").status.token
-    authenticator = Authenticator(
-        tokens, StaticTokens({"secret": AGENT}), Permissions(view), clock or FakeClock()
-    )
+    authenticator = Authenticator(tokens, StaticTokens({"secret": AGENT}), Permissions(view), clock or FakeClock())
     return authenticator, token
 
 
