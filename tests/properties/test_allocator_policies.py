@@ -15,7 +15,7 @@ from tests.properties.worlds import worlds
 
 EXAMPLES = settings().max_examples
 SCORES = (
-    'device.attributes["gpu.x"].?numa.orValue(0)',
+    'device.attributes["gpu.x"].?numa.orValue(0) == 0 ? 3 : 4',
     'device.attributes["common.x"].?root.orValue("r9") == "r0" ? 2 : 1',
     "size(device.attributes)",
 )
@@ -41,7 +41,7 @@ def test_policy_changes_only_which_devices_are_taken(world: World, policy: Polic
 
 
 @settings(max_examples=EXAMPLES)
-@given(world=worlds())
+@given(world=worlds(without=frozenset([Feature.FAILING])))
 def test_equal_scores_are_first_fit(world: World) -> None:
     constant = allocate_claims(world.claims, cluster_of(world), NODE, policy=ByScore("1"))
     assert answer_of(constant) == answer_of(allocate_in(world))
