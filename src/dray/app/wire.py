@@ -13,7 +13,7 @@ from dray.effects.clock import Clock, SystemClock
 from dray.effects.log import Log
 from dray.values.times import Time
 
-__all__ = ["wire_clock", "wire_log", "wire_offline_context", "wire_registry"]
+__all__ = ["CelJudge", "wire_clock", "wire_log", "wire_offline_context", "wire_registry"]
 
 
 def wire_clock() -> Clock:
@@ -59,3 +59,15 @@ class OfflineContext:
 def wire_offline_context(clock: Clock) -> CheckContext:
     """What checks may ask when an object is checked without a cluster, at this moment."""
     return OfflineContext(clock.now().to_time())
+
+
+class CelJudge:
+    """Compiles expressions as at admission."""
+
+    def judge_selector(self, expression: str) -> ExpressionVerdict:
+        """See `SelectorJudge` in `dray.server.ports`."""
+        return judge_selector(expression)
+
+    def judge_derived_attribute(self, expression: str) -> ExpressionVerdict:
+        """See `SelectorJudge` in `dray.server.ports`."""
+        return judge_derived_attribute(expression)

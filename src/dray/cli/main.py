@@ -14,6 +14,7 @@ from dray.cli.printing import render_error
 from dray.cli.session import open_session
 from dray.cli.verbs.check import check_files
 from dray.cli.verbs.config import config
+from dray.cli.verbs.up import run
 from dray.cli.verbs.version import show_version
 from dray.effects.log import Level
 
@@ -49,6 +50,7 @@ def _prepare(
 
 
 app.command("check")(check_files)
+app.command("up")(run)
 app.command("version")(show_version)
 app.add_typer(config, name="config")
 

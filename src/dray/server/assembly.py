@@ -24,7 +24,7 @@ from dray.server.options import WriteQuery
 from dray.server.permission.authorizer import Permissions
 from dray.server.permission.bootstrap import plan_bootstrap
 from dray.server.permission.bootstraproles import NODE_RULES
-from dray.server.ports import Authenticator, SelectorJudge, Tokens, User, View
+from dray.server.ports import Authenticator, Authorizer, SelectorJudge, Tokens, User, View
 from dray.server.site import Site
 from dray.server.updating import update
 from dray.store.port import Store
@@ -42,7 +42,7 @@ _PARALLEL: Final = 32
 class Identity(Protocol):
     """How users are known, made once there is a view of their service accounts."""
 
-    def __call__(self, view: View) -> tuple[Authenticator, Tokens | None]:
+    def __call__(self, view: View, authorizer: Authorizer) -> tuple[Authenticator, Tokens | None]:
         """The authenticator, and what makes tokens."""
         ...
 
@@ -73,7 +73,8 @@ async def open_api_server(parts: ServerParts) -> AsyncIterator[ApiServer]:
     """A server for the length of a block, with everything in its store that every cluster has."""
     view, stop_viewing = await open_view(parts.store, parts.kinds)
     watches = WatchCache(parts.store, parts.clock)
-    authenticator, tokens = parts.identity(view)
+    permissions = Permissions(view, NODE_RULES)
+    authenticator, tokens = parts.identity(view, permissions)
     desk = Desk(
         routes=Routes(parts.kinds),
         store=parts.store,
@@ -82,7 +83,7 @@ async def open_api_server(parts: ServerParts) -> AsyncIterator[ApiServer]:
         clock=parts.clock,
         entropy=parts.entropy,
         judge=parts.judge,
-        permissions=Permissions(view, NODE_RULES),
+        permissions=permissions,
         tokens=tokens,
     )
     try:

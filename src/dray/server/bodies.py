@@ -19,16 +19,28 @@ _ACCEPTED: Final = (
 )
 
 
-def read_body(body: bytes, content_type: str) -> bytes:
-    """The body as JSON text. Raises `UnsupportedMediaType`, or BadRequest for what is not what it says it is."""
+def read_body(body: bytes, content_type: str, expected: str) -> bytes:
+    """The body as JSON text; `expected` is the kind it should hold.
+
+    Raises `UnsupportedMediaType`, or BadRequest for what is not what it says it is.
+    """
     media = read_media_type(content_type)
     if media in (JSON, "", "*/*"):
-        return body
+        return _mend_text(body)
     if media == YAML:
         return _read_yaml(body)
     if media == PROTOBUF:
-        return decode_protobuf(body)
+        return decode_protobuf(body, expected)
     raise UnsupportedMediaType(_ACCEPTED)
+
+
+def _mend_text(body: bytes) -> bytes:
+    """What is not UTF-8 becomes the replacement character, as in Go."""
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return body.decode(errors="replace").encode()
+    return body
 
 
 def _read_yaml(body: bytes) -> bytes:

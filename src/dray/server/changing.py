@@ -22,7 +22,7 @@ from dray.api.writing import (
 )
 from dray.errors import Conflict
 from dray.merge.apply import Writer
-from dray.server.admission.request import Act, AdmissionRequest, AnyRequest
+from dray.server.admission.request import Act
 from dray.server.desk import Answer, Caller, Desk, Job
 from dray.server.encoding import encode_put
 from dray.server.endpoints import Target
@@ -49,6 +49,8 @@ class Change:
     """How it is checked, where that is neither a whole update nor one of the status."""
     tracks: bool = True
     """Whether the change of owners still has to be worked out."""
+    is_admitted: bool = False
+    """Whether admission has looked at what was posted, which is not the object."""
 
 
 async def change_stored(desk: Desk, target: Target, change: Change, options: WriteQuery, caller: Caller) -> Answer:
@@ -80,19 +82,8 @@ async def _change_once(desk: Desk, job: Job, step: _Step) -> Answer:
     target, options, caller = job
     endpoint, now, old = target.endpoint, desk.now(), step.old
     kind = endpoint.kind
-    request: AnyRequest = AdmissionRequest(
-        act=Act.UPDATE,
-        kind=kind,
-        user=caller.user,
-        now=now,
-        namespace=target.namespace or "",
-        name=target.name,
-        subresource=target.subresource,
-        is_dry_run=options.is_dry_run,
-        new=step.new,
-        old=old,
-    )
-    new = desk.admit(request, caller)
+    request = desk.request(job, Act.UPDATE, new=step.new, old=old)
+    new = step.new if step.change.is_admitted else desk.admit(request, caller)
     if step.change.tracks:
         writer = Writer(options.field_manager or caller.manager, str(now))
         new = own_update(endpoint, target.subresource, old, kind.default(new, now), writer)

@@ -9,7 +9,7 @@ from dray.api.meta import ApiObject
 from dray.api.writing import plan_create, settle_namespace
 from dray.errors import AlreadyExists
 from dray.server.admission.refusals import AccountPending
-from dray.server.admission.request import Act, AdmissionRequest, AnyRequest
+from dray.server.admission.request import Act, AnyRequest
 from dray.server.desk import Answer, Caller, Desk, Job
 from dray.server.encoding import encode_put
 from dray.server.endpoints import Target
@@ -70,16 +70,7 @@ async def _create_once(desk: Desk, job: Job, draft: _Draft) -> Answer:
     told = len(caller.warnings)
     while True:
         del caller.warnings[told:]
-        request: AnyRequest = AdmissionRequest(
-            act=Act.CREATE,
-            kind=kind,
-            user=caller.user,
-            now=now,
-            namespace=target.namespace or "",
-            name=target.name,
-            is_dry_run=options.is_dry_run,
-            new=kind.default(new, now),
-        )
+        request = desk.request(job, Act.CREATE, new=kind.default(new, now))
         admitted: ApiObject = await _admit(desk, request, caller)
         owned = admitted if draft.is_owned else own_creation(endpoint, admitted, manager, now)
         plan = plan_create(kind, owned, desk.context(caller, now))

@@ -14,11 +14,11 @@ from dray.api.core.namespace import Namespace
 from dray.api.core.pod import Pod
 from dray.api.meta import ApiObject, DeleteOptions, ObjectMeta, Status, StatusDetails
 from dray.errors import Conflict, NotFound, ObjectRef
-from dray.server.admission.request import Act, AdmissionRequest, AnyRequest
-from dray.server.desk import Answer, Caller, Desk
+from dray.server.admission.request import Act
+from dray.server.desk import Answer, Caller, Desk, Job
 from dray.server.encoding import encode_put
 from dray.server.endpoints import Endpoint, Target
-from dray.server.options import check_delete_options
+from dray.server.options import WriteQuery, check_delete_options
 from dray.server.reads import Listing
 from dray.store.port import Delete, PreconditionFailed, Record, Write
 from dray.values.times import Time
@@ -69,16 +69,7 @@ async def _delete_once(
     now = desk.now()
     is_dry_run = bool(options.dry_run)
     fate = _decide_fate(target, old, options, now)
-    request: AnyRequest = AdmissionRequest(
-        act=Act.DELETE,
-        kind=target.endpoint.kind,
-        user=caller.user,
-        now=now,
-        namespace=target.namespace or "",
-        name=target.name,
-        is_dry_run=is_dry_run,
-        old=old,
-    )
+    request = desk.request(Job(target, WriteQuery(is_dry_run=is_dry_run), caller), Act.DELETE, old=old)
     desk.admit(request, caller)
     side_writes = desk.approve(request, caller)
     if fate.goes:

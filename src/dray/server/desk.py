@@ -8,17 +8,20 @@ from dray.api.checks import AccessQuestion, ExpressionVerdict
 from dray.api.core.kinds import NAMESPACE, RESOURCE_QUOTA
 from dray.api.core.resourcequota import ResourceQuota
 from dray.api.meta import ApiObject
+from dray.api.rbac.kinds import CLUSTER_ROLE, ROLE
+from dray.api.rbac.kinds import GROUP as RBAC
 from dray.effects.clock import Clock
 from dray.effects.entropy import Entropy
-from dray.errors import NotFound
+from dray.errors import ApiError, NotFound
 from dray.server.admission.chain import admit, approve
-from dray.server.admission.request import AnyRequest
+from dray.server.admission.request import Act, AdmissionRequest, AnyRequest
 from dray.server.encoding import encode_put
 from dray.server.endpoints import Endpoint, Routes, Target, get_form
 from dray.server.objects import ObjectView
 from dray.server.options import WriteQuery
 from dray.server.permission.authorizer import Permissions
 from dray.server.permission.denial import deny_question
+from dray.server.permission.escalation import RbacWriter, refuse_binding, refuse_role
 from dray.server.ports import SelectorJudge, Tokens, User
 from dray.store.port import Record, Store, Write
 from dray.store.watchcache import WatchCache
@@ -92,8 +95,38 @@ class Desk:
     def admit(self, request: AnyRequest, caller: Caller) -> Any:
         """The object as admission completes it, None for a deletion. Raises ApiError where it may not be written."""
         admitted = admit(request, self.view)
+        refusal = self._refuse_grant(request)
+        if refusal is not None:
+            raise refusal
         caller.warnings += admitted.warnings
         return admitted.thing
+
+    def _refuse_grant(self, request: AnyRequest) -> ApiError | None:
+        """Why the caller may not give somebody what they are not allowed themselves."""
+        if request.kind.group != RBAC or request.act is Act.DELETE:
+            return None
+        writer, new = RbacWriter(request.user, self.permissions), request.new
+        assert new is not None
+        if request.kind in (ROLE, CLUSTER_ROLE):
+            return refuse_role(writer, new, request.old)
+        return refuse_binding(writer, new, request.old)
+
+    def request(self, job: Job, act: Act, *, new: Any = None, old: Any = None) -> AnyRequest:
+        """A write as admission sees it."""
+        target, options, caller = job
+        return AdmissionRequest(
+            act=act,
+            kind=target.endpoint.kind,
+            user=caller.user,
+            now=self.now(),
+            namespace=target.namespace or "",
+            name=target.name,
+            subresource=target.subresource,
+            is_dry_run=options.is_dry_run,
+            new=new,
+            old=old,
+            authorizer=self.permissions,
+        )
 
     def approve(self, request: AnyRequest, caller: Caller) -> list[Write]:
         """The last word of admission on a checked write, and what has to be written together with it."""

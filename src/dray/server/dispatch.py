@@ -168,12 +168,12 @@ class Dispatcher:
         body = await call.body()
         if not body:
             return read_delete_query(query)
-        options = read_delete_options(read_body(body, call.header(b"content-type")))
+        options = read_delete_options(read_body(body, call.header(b"content-type"), "DeleteOptions"))
         return options if options.dry_run else replace(options, dry_run=tuple(query.get("dryRun", ())))
 
     async def _read(self, endpoint: Endpoint, call: HttpCall, options: WriteQuery, caller: Caller) -> Any:
         """The object of a body; unknown and repeated fields are refused or warned of, as asked."""
-        text = read_body(await call.body(), call.header(b"content-type"))
+        text = read_body(await call.body(), call.header(b"content-type"), endpoint.kind.name)
         codec = endpoint.codec
         if options.validation == Validation.STRICT:
             return codec.decode(text, strict=True)

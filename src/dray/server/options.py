@@ -31,6 +31,7 @@ __all__ = [
     "Validation",
     "WriteQuery",
     "check_delete_options",
+    "check_list",
     "parse_query",
     "read_delete_query",
     "read_list_query",
@@ -169,8 +170,13 @@ def read_list_query(query: Query, *, is_watch: bool = False) -> ListQuery:
         send_initial_events=_flag(query, "sendInitialEvents"),
         timeout_seconds=_integer(query, "timeoutSeconds"),
     )
-    _refuse("ListOptions", _check_watch(asked) if asked.is_watch else _check_list(asked))
+    check_list(asked)
     return asked
+
+
+def check_list(asked: ListQuery) -> None:
+    """Refuse with Invalid what a list or a watch cannot mean."""
+    _refuse("ListOptions", _check_watch(asked) if asked.is_watch else _check_list(asked))
 
 
 _MATCH: Final = ROOT / "resourceVersionMatch"

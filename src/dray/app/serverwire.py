@@ -1,0 +1,60 @@
+"""Which adapter stands behind each port of the API server. Apart from `wire`, so that other verbs start without it."""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from dray.api.authentication.tokenreview import TokenReview
+from dray.app.wire import CelJudge
+from dray.effects.clock import Clock
+from dray.effects.entropy import Entropy, SystemEntropy
+from dray.server.assembly import Identity
+from dray.server.identity.accounts import AccountTokens
+from dray.server.identity.authenticator import Authenticator
+from dray.server.identity.reviews import review_token
+from dray.server.identity.signing import SigningKey
+from dray.server.identity.statictokens import StaticTokens
+from dray.server.identity.tokenrequests import TokenIssuer
+from dray.server.ports import Authorizer, SelectorJudge, Tokens, User, View
+from dray.store.port import Store
+from dray.store.sqlite import open_sqlite_store
+
+__all__ = ["wire_entropy", "wire_identity", "wire_judge", "wire_store"]
+
+
+def wire_entropy() -> Entropy:
+    """The machine's chance."""
+    return SystemEntropy()
+
+
+def wire_store(folder: Path) -> AbstractAsyncContextManager[Store]:
+    """The durable store in a data directory."""
+    return open_sqlite_store(folder / "dray.db")
+
+
+def wire_judge() -> SelectorJudge:
+    """What compiles the expressions of selectors."""
+    return CelJudge()
+
+
+class _AccountTokens:
+    """Service account tokens: made by one part of identity, looked at by another."""
+
+    def __init__(self, issuer: TokenIssuer, authenticator: Authenticator) -> None:
+        self._authenticator = authenticator
+        self.issue = issuer.issue
+
+    def review(self, review: TokenReview) -> TokenReview:
+        """See `Tokens.review`."""
+        return review_token(review, self._authenticator)
+
+
+def wire_identity(signing_key: SigningKey, clock: Clock, static: Mapping[str, User]) -> Identity:
+    """Users by certificates, tokens of service accounts, and tokens given at start."""
+
+    def make(view: View, authorizer: Authorizer) -> tuple[Authenticator, Tokens]:
+        tokens = AccountTokens(signing_key, view)
+        authenticator = Authenticator(tokens, StaticTokens(static), authorizer, clock)
+        return authenticator, _AccountTokens(TokenIssuer(tokens, view), authenticator)
+
+    return make

@@ -1,0 +1,122 @@
+"""Running dray: the parts of one process, from the data directory up, until somebody asks it to end."""
+
+import asyncio
+import gc
+import ipaddress
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import uvloop
+
+from dray.app.serverwire import wire_entropy, wire_identity, wire_judge, wire_store
+from dray.app.wire import wire_registry
+from dray.controllers.basic import run_basic_controllers
+from dray.controllers.runtime import Effects
+from dray.effects.clock import Clock
+from dray.effects.log import Log
+from dray.server.assembly import MASTER, ServerParts, open_api_server
+from dray.server.identity.credentials import Credentials, ensure_credentials, make_ssl_context
+from dray.server.identity.kubeconfig import Access, write_kubeconfig
+from dray.server.inprocess import InProcessClient
+from dray.server.serving import Address, serve
+from dray.store.compaction import HistoryWindow, run_compaction
+
+__all__ = ["UpOptions", "run_up"]
+
+_MANAGER: Final = "kube-controller-manager"
+_COLLECT_AFTER: Final = 50_000
+"""Objects made before the collector looks for cycles: API objects form none, so looking often is time lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpOptions:
+    """What to run where. `host` is where to listen; only loopback unless asked otherwise."""
+
+    data_dir: Path
+    kubeconfig: Path
+    address: Address
+    names: Sequence[str] = ()
+    """Further names and addresses that the server's certificate is good for."""
+
+
+def run_up(options: UpOptions, clock: Clock, log: Log, announce: Callable[[str], None]) -> None:
+    """Run until the process is told to end. `announce` gets the address once everything answers."""
+    uvloop.run(_run(options, clock, log, announce))
+
+
+async def _run(options: UpOptions, clock: Clock, log: Log, announce: Callable[[str], None]) -> None:
+    ended = _catch_signals()
+    options.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    address = options.address
+    names = options.names if _is_any(address.host) else (*options.names, address.host)
+    credentials = ensure_credentials(options.data_dir / "pki", clock.now().to_time(), names=names)
+    entropy = wire_entropy()
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(wire_store(options.data_dir))
+        parts = ServerParts(
+            kinds=tuple(wire_registry()),
+            store=store,
+            clock=clock,
+            entropy=entropy,
+            judge=wire_judge(),
+            identity=wire_identity(credentials.signing_key, clock, {}),
+            log=log,
+        )
+        api = await stack.enter_async_context(open_api_server(parts))
+        tasks = await stack.enter_async_context(asyncio.TaskGroup())
+        client = InProcessClient(api.desk, MASTER, _MANAGER)
+        root_ca = credentials.authority.certificate.decode()
+        running = [
+            tasks.create_task(run_compaction(store, HistoryWindow(), clock, log), name="compaction"),
+            tasks.create_task(
+                run_basic_controllers(client, wire_registry(), root_ca, Effects(clock, entropy, log)),
+                name="basic controllers",
+            ),
+        ]
+        _settle_memory()
+        async with serve(api.application, address, make_ssl_context(credentials)) as bound:
+            url = f"https://{_reachable(bound.host)}:{bound.port}"
+            _write_access(options, credentials, url)
+            announce(url)
+            await ended.wait()
+        for task in running:
+            task.cancel()
+
+
+def _catch_signals() -> asyncio.Event:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, ended.set)
+    return ended
+
+
+def _write_access(options: UpOptions, credentials: Credentials, url: str) -> None:
+    access = Access(url, credentials.authority.certificate, client=credentials.admin)
+    options.kubeconfig.parent.mkdir(parents=True, exist_ok=True)
+    write_kubeconfig(options.kubeconfig, access)
+
+
+def _settle_memory() -> None:
+    """What is there now stays: the collector need not look at it again, and looks at the rest less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER, 20, 100)
+
+
+def _is_any(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
+def _reachable(host: str) -> str:
+    """How clients on this machine reach what listens at `host`."""
+    if _is_any(host):
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
