@@ -1,14 +1,12 @@
 """Cluster roles that are put together from others."""
 
-from collections.abc import Iterable, Sequence
-
-from msgspec.structs import replace
+from collections.abc import Iterable
 
 from dray.api.meta import LabelSelector
 from dray.api.rbac.role import ClusterRole, PolicyRule
 from dray.values.selectors import requirement_of, selector_of
 
-__all__ = ["aggregate_rules", "plan_aggregation"]
+__all__ = ["aggregate_rules"]
 
 
 def aggregate_rules(role: ClusterRole, others: Iterable[ClusterRole]) -> tuple[PolicyRule, ...]:
@@ -26,12 +24,6 @@ def aggregate_rules(role: ClusterRole, others: Iterable[ClusterRole]) -> tuple[P
             if _selects(selector, each):
                 rules.update(dict.fromkeys(each.rules))
     return tuple(rules)
-
-
-def plan_aggregation(roles: Sequence[ClusterRole]) -> list[ClusterRole]:
-    """Roles whose rules are not those they should have, with the rules they should have."""
-    wanted = ((role, aggregate_rules(role, roles)) for role in roles if role.aggregation_rule is not None)
-    return [replace(role, rules=rules) for role, rules in wanted if rules != role.rules]
 
 
 def _name(role: ClusterRole) -> str:

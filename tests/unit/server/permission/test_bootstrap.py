@@ -2,7 +2,7 @@ from msgspec.structs import replace
 
 from dray.api.checks import CheckContext
 from dray.api.meta import ObjectMeta
-from dray.api.rbac.aggregation import aggregate_rules, plan_aggregation
+from dray.api.rbac.aggregation import aggregate_rules
 from dray.api.rbac.checks import check_cluster_role, check_cluster_role_binding
 from dray.api.rbac.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
 from dray.api.rbac.role import ClusterRole
@@ -53,7 +53,7 @@ def test_controllers_name_nothing_that_is_not_served() -> None:
 
 
 def test_aggregated_roles_are_complete() -> None:
-    assert plan_aggregation(bootstrap_roles()) == []
+    assert all(role.rules == aggregate_rules(role, ROLES.values()) for role in ROLES.values())
     for small, large in (("view", "edit"), ("edit", "admin")):
         assert set(ROLES[small].rules) < set(ROLES[large].rules)
 
@@ -76,8 +76,6 @@ def test_role_that_matches_a_selector_is_included_once() -> None:
     rules = aggregate_rules(ROLES["view"], [*ROLES.values(), extra])
     assert rules[:2] == extra.rules
     assert len(rules) == len(ROLES["view"].rules) + 1
-    (changed,) = plan_aggregation([*ROLES.values(), extra])
-    assert changed.metadata.name == "view"
 
 
 def test_what_was_taken_away_comes_back_and_what_was_added_stays() -> None:
