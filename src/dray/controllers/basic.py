@@ -1,0 +1,62 @@
+"""The controllers without which an API server cannot be used, together."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any, Final
+
+from dray.api.registry import AnyKind, Registry
+from dray.client.port import Client
+from dray.controllers.aggregation import RoleAggregation
+from dray.controllers.firstobjects import FirstObjects
+from dray.controllers.garbage import GarbageCollector
+from dray.controllers.mirrors import Mirrors
+from dray.controllers.namespacedeletion import NamespaceDeletion
+from dray.controllers.quotastatus import QuotaStatus
+from dray.controllers.runtime import Controller, Effects
+
+__all__ = ["BasicControllers", "run_basic_controllers"]
+
+_UNWATCHED: Final = frozenset({"events"})
+"""Many and short-lived; nothing belongs to them, and their namespace is emptied by listing."""
+
+
+class BasicControllers:
+    """First objects of namespaces, deletion of namespaces, owner garbage collection, quotas, aggregated roles."""
+
+    def __init__(self, client: Client, registry: Registry, root_ca: str, effects: Effects) -> None:
+        self._mirrors = Mirrors(client, _choose_kinds(registry), effects)
+        self._controllers: tuple[Controller[Any], ...] = tuple(
+            each.controller
+            for each in (
+                FirstObjects(client, self._mirrors, root_ca, effects),
+                NamespaceDeletion(client, self._mirrors, tuple(registry), effects),
+                GarbageCollector(client, self._mirrors, registry, effects),
+                QuotaStatus(client, self._mirrors, effects),
+                RoleAggregation(client, self._mirrors, effects),
+            )
+        )
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to do for what was heard of so far."""
+        return all(each.is_idle for each in self._controllers)
+
+    async def run(self) -> None:
+        """Work until cancelled. Controllers start once all kinds were heard of."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._mirrors.run(), name="mirrors")
+            await self._mirrors.wait_synced()
+            for controller in self._controllers:
+                tasks.create_task(controller.run(), name=controller.name)
+
+
+def _choose_kinds(registry: Iterable[AnyKind]) -> list[AnyKind]:
+    """Kinds whose objects can be watched, and can go."""
+    return [
+        kind for kind in registry if {"delete", "list", "watch"} <= set(kind.verbs) and kind.plural not in _UNWATCHED
+    ]
+
+
+async def run_basic_controllers(client: Client, registry: Registry, root_ca: str, effects: Effects) -> None:
+    """Run them all until cancelled. `root_ca` is the CA of the API server in PEM, which pods find in a config map."""
+    await BasicControllers(client, registry, root_ca, effects).run()
