@@ -86,7 +86,7 @@ class Authenticator:
         return TokenOwner(account, meant)
 
     def _now(self) -> Time:
-        return Time(self._clock.now().unix_microseconds // 1_000_000)
+        return self._clock.now().to_time()
 
 
 def _bearer_token(authorization: bytes) -> str:

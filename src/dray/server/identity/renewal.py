@@ -40,4 +40,4 @@ async def keep_certificates(keeper: CertificateKeeper, clock: Clock) -> None:
     """Renew once a day, until cancelled."""
     while True:
         await clock.sleep(_DAY_SECONDS)
-        await asyncio.to_thread(keeper.renew, Time(clock.now().unix_microseconds // 1_000_000))
+        await asyncio.to_thread(keeper.renew, clock.now().to_time())

@@ -17,7 +17,7 @@ from dray.server.permission.rules import compact_rules, find_uncovered, format_r
 from dray.server.ports import AccessAttributes, Authorizer, User
 from dray.values.quoting import quote
 
-__all__ = ["MASTERS", "RbacWriter", "refuse_binding", "refuse_grant", "refuse_role"]
+__all__ = ["MASTERS", "RbacWriter", "refuse_binding", "refuse_role"]
 
 MASTERS = "system:masters"
 """The group that may do everything."""
@@ -45,17 +45,6 @@ class RbacWriter(NamedTuple):
             verb=verb, group=GROUP, version="v1", resource=role.resource, namespace=role.namespace, name=role.name
         )
         return self.permissions.decide(self.user, act).is_allowed
-
-
-def refuse_grant(writer: RbacWriter, new: object, old: object | None) -> ApiError | None:
-    """Why the writer may not store this object, if it is a role or a binding: for every create and update."""
-    match new, old:
-        case ((Role() | ClusterRole()), (Role() | ClusterRole() | None)):
-            return refuse_role(writer, new, old)
-        case ((RoleBinding() | ClusterRoleBinding()), (RoleBinding() | ClusterRoleBinding() | None)):
-            return refuse_binding(writer, new, old)
-        case _:
-            return None
 
 
 def refuse_role(writer: RbacWriter, new: Role | ClusterRole, old: Role | ClusterRole | None) -> ApiError | None:

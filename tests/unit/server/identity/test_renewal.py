@@ -2,30 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from dray.api.authentication.tokenrequest import TokenRequest
-from dray.api.authentication.tokenreview import TokenReview, TokenReviewSpec
-from dray.effects.clock import FakeClock
 from dray.effects.log import MemoryLog
-from dray.server.identity.assembly import ServerIdentity
 from dray.server.identity.credentials import ensure_credentials, make_ssl_context
 from dray.server.identity.renewal import CertificateKeeper
-from dray.server.ports import User
-from tests.unit.server.identity.certs import DAY, NOW, signing_key, signing_pem
-from tests.unit.server.permission.still import StillView, read_manifest
-
-ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "w", "namespace": "ml", "uid": "u-w"}}
-
-
-def test_token_that_is_issued_is_known() -> None:
-    identity = ServerIdentity(signing_key(), FakeClock(), static={"t": User("agent")})
-    authenticator, tokens = identity(StillView([read_manifest(ACCOUNT)]))
-    token = tokens.issue(TokenRequest(), ("ml", "w"), NOW, "1").status.token
-    bearer = [(b"authorization", f"Bearer {token}".encode())]
-    assert authenticator.identify(bearer, None).name == "system:serviceaccount:ml:w"
-    assert authenticator.identify([(b"authorization", b"Bearer t")], None).name == "agent"
-    assert tokens.review(TokenReview(spec=TokenReviewSpec(token=token))).status.authenticated
-    assert tokens.configuration("https://h:1")["jwks_uri"] == "https://h:1/openid/v1/jwks"
-    assert tokens.jwks() == signing_key().jwks()
+from tests.unit.server.identity.certs import DAY, NOW, signing_pem
 
 
 @pytest.fixture

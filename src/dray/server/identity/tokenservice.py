@@ -1,21 +1,17 @@
-"""Everything about identity, put together over one view."""
+"""Tokens of service accounts as the rest of the server sees them, and the documents of their issuer."""
 
 from collections.abc import Mapping
 
 from dray.api.authentication.tokenrequest import TokenRequest
 from dray.api.authentication.tokenreview import TokenReview
-from dray.effects.clock import Clock
-from dray.server.identity.accounts import DEFAULT_ISSUER, AccountTokens
+from dray.server.identity.accounts import AccountTokens
 from dray.server.identity.authenticator import Authenticator
 from dray.server.identity.reviews import review_token
-from dray.server.identity.signing import SigningKey
-from dray.server.identity.statictokens import StaticTokens
 from dray.server.identity.tokenrequests import TokenIssuer
-from dray.server.permission.authorizer import Permissions
-from dray.server.ports import User, View
+from dray.server.ports import View
 from dray.values.times import Time
 
-__all__ = ["ServerIdentity", "TokenService"]
+__all__ = ["TokenService"]
 
 
 class TokenService:
@@ -41,26 +37,3 @@ class TokenService:
     def configuration(self, server: str) -> Mapping[str, object]:
         """The document at `/.well-known/openid-configuration` of the server at this address."""
         return self._tokens.configuration(f"{server}/openid/v1/jwks")
-
-
-class ServerIdentity:
-    """How users are known here. Called with the view, it makes the authenticator and what makes tokens."""
-
-    def __init__(
-        self,
-        key: SigningKey,
-        clock: Clock,
-        *,
-        static: Mapping[str, User] | None = None,
-        issuer: str = DEFAULT_ISSUER,
-    ) -> None:
-        self._key = key
-        self._clock = clock
-        self._static = StaticTokens(static or {})
-        self._issuer = issuer
-
-    def __call__(self, view: View) -> tuple[Authenticator, TokenService]:
-        """The two halves, on one view."""
-        tokens = AccountTokens(self._key, view, issuer=self._issuer)
-        authenticator = Authenticator(tokens, self._static, Permissions(view), self._clock)
-        return authenticator, TokenService(tokens, authenticator, view)
