@@ -20,6 +20,7 @@ from dray.controllers.ownership import (
     decide_fate,
     find_blockers,
     keep_references,
+    unblock_references,
 )
 from dray.controllers.runtime import Controller, Effects
 from dray.controllers.writing import find_stored, patch_metadata
@@ -109,12 +110,18 @@ class GarbageCollector:
     async def _judge(self, item: Item, thing: ApiObject) -> None:
         meta = thing.metadata
         states = {owner.uid: await self._get_state(owner, item) for owner in meta.owner_references}
-        has_dependents = any(True for _ in self._list_dependents(meta.uid))
-        fate = decide_fate(meta, states, has_dependents=has_dependents)
+        dependents = [dependent for _, dependent in self._list_dependents(meta.uid)]
+        fate = decide_fate(meta, states, has_dependents=bool(dependents))
         if fate.kind is FateKind.DETACH:
             await patch_metadata(self._client, item.kind, thing, {"ownerReferences": fate.references})
         elif fate.kind is FateKind.DELETE:
-            await self._delete(item, meta, fate)
+            # Owners and dependents that wait may be a circle, in which everyone would wait for ever.
+            may_be_circle = fate.propagation_policy == "Foreground" and any(map(_waits, dependents))
+            unblocked = unblock_references(meta)
+            if may_be_circle and unblocked != meta.owner_references:
+                await patch_metadata(self._client, item.kind, thing, {"ownerReferences": unblocked})
+            else:
+                await self._delete(item, meta, fate)
 
     async def _get_state(self, owner: OwnerReference, item: Item) -> OwnerState:
         """What the server says of an owner now. What it cannot say counts as alive."""
@@ -153,7 +160,7 @@ class GarbageCollector:
         """Have the dependents that block the owner deleted; let it go when there are none."""
         known = {meta.uid: each for each, meta in self._list_dependents(owner.metadata.uid)}
         metas = [meta for _, meta in self._list_dependents(owner.metadata.uid)]
-        blockers = find_blockers(owner.metadata, metas)
+        blockers = find_blockers(owner.metadata.uid, metas)
         for meta in blockers:
             self.controller.wake(known[meta.uid])
         if not blockers:

@@ -8,9 +8,21 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from msgspec.structs import replace
+
 from dray.api.meta import ObjectMeta, OwnerReference
 
-__all__ = ["FOREGROUND", "ORPHAN", "Fate", "FateKind", "OwnerState", "decide_fate", "find_blockers", "keep_references"]
+__all__ = [
+    "FOREGROUND",
+    "ORPHAN",
+    "Fate",
+    "FateKind",
+    "OwnerState",
+    "decide_fate",
+    "find_blockers",
+    "keep_references",
+    "unblock_references",
+]
 
 FOREGROUND: Final = "foregroundDeletion"
 """Finalizer: the object waits until the dependents that block it are gone."""
@@ -75,18 +87,23 @@ def _get_wish(meta: ObjectMeta) -> str:
     return "Foreground" if FOREGROUND in meta.finalizers else "Background"
 
 
-def find_blockers(owner: ObjectMeta, dependents: Sequence[ObjectMeta]) -> list[ObjectMeta]:
-    """The dependents that an owner's foreground deletion waits for.
-
-    Not those that are its own owners, or itself: in a circle everyone would wait for ever.
-    """
-    circle = {owner.uid, *(each.uid for each in owner.owner_references)}
+def find_blockers(uid: str, dependents: Sequence[ObjectMeta]) -> list[ObjectMeta]:
+    """The dependents that the foreground deletion of their owner `uid` waits for. None waits for itself."""
     return [
-        meta
-        for meta in dependents
-        if meta.uid not in circle
-        and any(each.uid == owner.uid and each.block_owner_deletion for each in meta.owner_references)
+        meta for meta in dependents if meta.uid != uid and any(_blocks(each, uid) for each in meta.owner_references)
     ]
+
+
+def _blocks(reference: OwnerReference, uid: str) -> bool:
+    return reference.uid == uid and reference.block_owner_deletion is True
+
+
+def unblock_references(meta: ObjectMeta) -> tuple[OwnerReference, ...]:
+    """The owner references, none of which holds its owner up."""
+    return tuple(
+        replace(each, block_owner_deletion=False) if each.block_owner_deletion else each
+        for each in meta.owner_references
+    )
 
 
 def keep_references(meta: ObjectMeta, uid: str) -> tuple[OwnerReference, ...]:

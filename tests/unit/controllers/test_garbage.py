@@ -182,13 +182,14 @@ def test_an_owner_in_another_namespace_is_absent() -> None:
     play(prepare, act)
 
 
-def test_a_circle_does_not_hold_itself() -> None:
+@pytest.mark.parametrize("circle", ["a", "ab", "abc", "abcde"])
+def test_a_circle_does_not_hold_itself(circle: str) -> None:
     def prepare(cluster: Cluster) -> None:
-        put(cluster, "a", "b", blocks=True)
-        put(cluster, "b", "a", blocks=True)
+        for owner, child in zip(circle, circle[1:] + circle[0], strict=True):
+            put(cluster, child, owner, blocks=True)
 
     async def act(world: Running) -> None:
-        assert names(world) == ["a", "b"]
+        assert names(world) == list(circle)
         await delete(world, "a", "Foreground")
         assert names(world) == []
 

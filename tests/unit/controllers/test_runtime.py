@@ -115,7 +115,7 @@ def test_killed_at_any_request_they_come_to_the_same_end() -> None:
             assert cluster.names(NAMESPACE) == []
         return stopped
 
-    for requests in range(20, 400, 3):
+    for requests in range(1, 400):
         if not asyncio.run(scenario(requests)):
             return
     raise AssertionError("more requests than expected")
