@@ -17,6 +17,7 @@ from dray.api.meta import ApiObject, ObjectMeta
 from dray.errors import DrayError
 from dray.server.identity.signing import SigningKey
 from dray.server.ports import User, View
+from dray.values.quoting import quote
 from dray.values.times import Time
 
 __all__ = [
@@ -122,8 +123,10 @@ class AccountTokens:
         claims = self._claims_of(token)
         if claims is None:
             return None
-        if not set(claims.aud) & set(self.audiences if audiences is None else audiences):
-            raise InvalidToken(f"token audiences {_shown(claims.aud)} is invalid for the target audiences")
+        targets = self.audiences if audiences is None else tuple(audiences)
+        if not set(claims.aud) & set(targets):
+            detail = f"token audiences {_shown(claims.aud)} is invalid for the target audiences {_shown(targets)}"
+            raise InvalidToken(detail)
         self._check_time(claims, now)
         self._check_bonds(claims.bound, now)
         return _user(claims)
@@ -219,4 +222,4 @@ def split_account(user_name: str) -> tuple[str, str] | None:
 
 
 def _shown(audiences: Sequence[str]) -> str:
-    return "[" + " ".join(f'"{each}"' for each in audiences) + "]"
+    return "[" + " ".join(map(quote, audiences)) + "]"

@@ -150,6 +150,9 @@ def _ensure_authority(folder: Path, now: Time) -> KeyPair:
         key: bytes | None = files.key.read_bytes()
     except FileNotFoundError:
         key = None
+        if files.certificate.exists():
+            # A new authority would lock out everyone who trusts the old one, and that must not happen by accident.
+            raise CredentialsError(f"{files.key} is missing: put it back, or delete {files.certificate} too") from None
     return _ensure(files, lambda pair: is_fresh(pair, pair, now), lambda: make_authority(now, key=key))
 
 

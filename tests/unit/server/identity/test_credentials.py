@@ -61,6 +61,21 @@ def test_damaged_file_is_named_and_kept(folder: Path, name: str) -> None:
     assert folder.joinpath(name).read_text(encoding="utf-8") == "damaged"
 
 
+def test_authority_without_its_key_is_not_replaced(folder: Path) -> None:
+    first = ensure_credentials(folder, NOW)
+    folder.joinpath("ca.key").unlink()
+    with pytest.raises(CredentialsError, match="put it back"):
+        ensure_credentials(folder, NOW)
+    folder.joinpath("ca.key").write_bytes(first.authority.key)
+    assert ensure_credentials(folder, NOW).admin == first.admin
+
+
+def test_authority_whose_writing_was_cut_short_keeps_its_key(folder: Path) -> None:
+    first = ensure_credentials(folder, NOW)
+    folder.joinpath("ca.crt").unlink()
+    assert ensure_credentials(folder, NOW).authority.key == first.authority.key
+
+
 def test_context_asks_for_client_certificates_and_does_not_insist(folder: Path) -> None:
     context = make_ssl_context(ensure_credentials(folder, NOW))
     assert context.verify_mode is ssl.CERT_OPTIONAL
