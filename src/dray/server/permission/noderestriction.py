@@ -4,8 +4,8 @@
 that answers with the reason of a refusal, or None.
 
 Drivers do not act as their node but as a service account whose token is bound to a pod, and so to a node. They are
-confined to the slices of that node, unless they are allowed the verb `arbitrary-node:<operation>` on resourceslices: the
-word Kubernetes uses for the same distinction in the status of claims.
+confined to the slices of that node, unless they are allowed the verb `arbitrary-node:<operation>` on resourceslices, as
+Kubernetes words the same distinction in the status of claims.
 """
 
 from collections.abc import Callable, Mapping
@@ -95,7 +95,11 @@ def refuse_driver_write(user: User, write: NodeWrite, authorizer: Authorizer) ->
     if not foreign:
         return None
     beyond = AccessAttributes(
-        verb=f"arbitrary-node:{write.operation}", group=write.group, version="*", resource=write.resource, name=write.name
+        verb=f"arbitrary-node:{write.operation}",
+        group=write.group,
+        version="*",
+        resource=write.resource,
+        name=write.name,
     )
     if authorizer.decide(user, beyond).is_allowed:
         return None
