@@ -36,6 +36,8 @@ __all__ = [
 K = TypeVar("K", bound=ApiObject)
 
 _ENCODER = msgspec.json.Encoder(enc_hook=str)
+_SCHEME = "pkg/api/legacyscheme/scheme.go:30"
+"""What the API server calls its table of kinds in messages."""
 _GO_TYPE_META = (
     'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
     'Kind string "json:\\"kind,omitempty\\"" }'
@@ -205,9 +207,10 @@ class Codec(Generic[K]):
         kind = kind or name
         version = (api_version or self._api_version).rpartition("/")[2]
         if api_version in ("", self._api_version):
-            detail = f"converting ({version}.{kind}) to ({version}.{name}): unknown conversion"
+            internal = self._kind.group.partition(".")[0] or "core"
+            detail = f"converting ({version}.{kind}) to ({internal}.{name}): unknown conversion"
         else:
-            detail = f'no kind "{kind}" is registered for version "{api_version}"'
+            detail = f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"'
         return BadRequest(f'{kind} in version "{version}" cannot be handled as a {name}: {detail}', self._about)
 
     def _explain_syntax(self, text: bytes, detail: str) -> BadRequest:

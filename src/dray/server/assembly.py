@@ -10,6 +10,9 @@ from dray.api.core.kinds import NAMESPACE
 from dray.api.core.namespace import Namespace
 from dray.api.meta import ApiObject, ObjectMeta
 from dray.api.registry import AnyKind
+from dray.api.scheduling.checks import SYSTEM_CLASSES
+from dray.api.scheduling.kinds import PRIORITY_CLASS
+from dray.api.scheduling.priorityclass import PriorityClass
 from dray.effects.clock import Clock
 from dray.effects.entropy import Entropy
 from dray.effects.log import Log
@@ -35,6 +38,10 @@ __all__ = ["MASTER", "ApiServer", "Identity", "ServerParts", "open_api_server"]
 SYSTEM_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 MASTER: Final = User("system:apiserver", groups=("system:masters", "system:authenticated"))
 """Whom the server itself writes as."""
+_CLASS_DESCRIPTIONS: Final = {
+    "system-cluster-critical": "For pods the cluster cannot do without, wherever they run.",
+    "system-node-critical": "For pods a node cannot do without, on that very node.",
+}
 _PARALLEL: Final = 32
 """Objects of the start that are written together: one sync of the disk for all of them."""
 
@@ -108,6 +115,12 @@ async def _ensure_beginnings(desk: Desk) -> None:
         if desk.view.find(NAMESPACE, "", name) is None
     ]
     await _write_all(desk, [(NAMESPACE, each, False) for each in namespaces])
+    classes = [
+        PriorityClass(metadata=ObjectMeta(name=name), value=value, description=_CLASS_DESCRIPTIONS[name])
+        for name, value in SYSTEM_CLASSES.items()
+        if desk.view.find(PRIORITY_CLASS, "", name) is None
+    ]
+    await _write_all(desk, [(PRIORITY_CLASS, each, False) for each in classes])
     planned = plan_bootstrap(desk.view)
     roles = [(kind_of(desk, each.new), each.new, each.old is not None) for each in planned]
     await _write_all(desk, roles)

@@ -61,7 +61,8 @@ async def change_stored(desk: Desk, target: Target, change: Change, options: Wri
         record, old = desk.find(target)
         new = change.make(record, old)
         is_pinned = bool(new.metadata.resource_version)
-        _require_same_uid(target, new, old)
+        if change.verb == "update":
+            _require_same_uid(target, new, old)
         new = settle_resource_version(target.endpoint.kind, target.endpoint.version, new, old)
         try:
             return await _change_once(desk, Job(target, options, caller), _Step(change, record, old, new))
@@ -82,11 +83,13 @@ async def _change_once(desk: Desk, job: Job, step: _Step) -> Answer:
     target, options, caller = job
     endpoint, now, old = target.endpoint, desk.now(), step.old
     kind = endpoint.kind
-    request = desk.request(job, Act.UPDATE, new=step.new, old=old)
-    new = step.new if step.change.is_admitted else desk.admit(request, caller)
+    new = step.new
     if step.change.tracks:
         writer = Writer(options.field_manager or caller.manager, str(now))
         new = own_update(endpoint, target.subresource, old, kind.default(new, now), writer)
+    request = desk.request(job, Act.UPDATE, new=new, old=old)
+    if not step.change.is_admitted:
+        new = desk.admit(request, caller)
     context = desk.context(caller, now)
     if step.change.plan is not None:
         planned = step.change.plan(kind, new, old, context)

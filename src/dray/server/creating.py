@@ -6,22 +6,24 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from dray.api.meta import ApiObject
-from dray.api.writing import plan_create, settle_namespace
+from dray.api.writing import PlannedWrite, plan_create, settle_namespace
 from dray.errors import AlreadyExists
 from dray.server.admission.refusals import AccountPending
 from dray.server.admission.request import Act, AnyRequest
 from dray.server.desk import Answer, Caller, Desk, Job
 from dray.server.encoding import encode_put
-from dray.server.endpoints import Target
+from dray.server.endpoints import Endpoint, Target
 from dray.server.options import WriteQuery
 from dray.server.ownership import own_creation
 from dray.store.port import PreconditionFailed, Put
-from dray.values.names import generated_name_stem
 
 __all__ = ["create", "create_applied", "without_version"]
 
 _MAX_NAMES: Final = 8
 """Generated names that are tried before giving up: with 27⁵ suffixes, more would mean that something else is wrong."""
+
+_STEM_CHARACTERS: Final = 58
+"""What is kept of a prefix: with the suffix it fits into a DNS label."""
 
 _ACCOUNT_LOOKS: Final = 10
 _ACCOUNT_WAIT_SECONDS: Final = 0.1
@@ -64,16 +66,18 @@ async def _create_once(desk: Desk, job: Job, draft: _Draft) -> Answer:
     meta = draft.thing.metadata
     name = meta.name
     if not name and meta.generate_name:
-        name = generated_name_stem(meta.generate_name) + desk.entropy.suffix()
+        name = meta.generate_name[:_STEM_CHARACTERS] + desk.entropy.suffix()
     new = replace(draft.thing, metadata=replace(meta, uid=desk.entropy.uid(), name=name))
     manager = options.field_manager or caller.manager
     told = len(caller.warnings)
     while True:
         del caller.warnings[told:]
-        request = desk.request(job, Act.CREATE, new=kind.default(new, now))
+        # Whoever creates does not own what admission adds.
+        draft_thing = kind.default(new, now)
+        owned = draft_thing if draft.is_owned else own_creation(endpoint, draft_thing, manager, now)
+        request = desk.request(job, Act.CREATE, new=owned)
         admitted: ApiObject = await _admit(desk, request, caller)
-        owned = admitted if draft.is_owned else own_creation(endpoint, admitted, manager, now)
-        plan = plan_create(kind, owned, desk.context(caller, now))
+        plan = _plan(endpoint, plan_create(kind, admitted, desk.context(caller, now)))
         result = plan.require_valid()
         caller.warnings += plan.warnings
         side_writes = desk.approve(replace_dataclass(request, new=result), caller)
@@ -92,6 +96,13 @@ async def _create_once(desk: Desk, job: Job, draft: _Draft) -> Answer:
         record = changes[0].record
         assert record is not None
         return Answer(endpoint, record.body, 201, record)
+
+
+def _plan(endpoint: Endpoint, plan: PlannedWrite[ApiObject]) -> PlannedWrite[ApiObject]:
+    """Objects that are stored as those of another kind are refused under its name."""
+    if endpoint.form.is_own:
+        return plan
+    return replace_dataclass(plan, about=endpoint.form.ref(plan.about))
 
 
 async def _admit(desk: Desk, request: AnyRequest, caller: Caller) -> Any:

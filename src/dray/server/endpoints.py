@@ -52,6 +52,7 @@ class StoredForm:
         self.kind = kind
         self._shared = _SHARED.get((kind.group, kind.plural))
         stored = self._shared.stored if self._shared else kind
+        self._stored = stored
         self.codec: Codec[Any] = get_codec(stored, stored.declared_version)
         self.resource = f"{stored.plural}.{stored.group}" if stored.group else stored.plural
         self.is_own = self._shared is None
@@ -64,6 +65,10 @@ class StoredForm:
     def encode(self, thing: ApiObject) -> bytes:
         """Write an object of this kind as it is stored."""
         return self.codec.encode(thing if self._shared is None else self._shared.to_stored(thing))
+
+    def ref(self, about: ObjectRef) -> ObjectRef:
+        """The same object under the name of the kind it is stored as."""
+        return ObjectRef(self._stored.group, self._stored.name, self._stored.plural, about.namespace, about.name)
 
     def key(self, namespace: str, name: str) -> Key:
         """Where an object lies."""

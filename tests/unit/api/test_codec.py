@@ -177,11 +177,12 @@ def test_depth_is_bounded(depth: int, is_read: bool, members: str, strict: bool)
 def test_another_kind_or_version_is_refused() -> None:
     assert refusal(RESOURCE_CLAIM, b'{"kind": "ResourceSlice", "apiVersion": "resource.k8s.io/v1"}') == (
         'ResourceSlice in version "v1" cannot be handled as a ResourceClaim: '
-        "converting (v1.ResourceSlice) to (v1.ResourceClaim): unknown conversion"
+        "converting (v1.ResourceSlice) to (resource.ResourceClaim): unknown conversion"
     )
     assert refusal(RESOURCE_CLAIM, b'{"kind": "ResourceClaim", "apiVersion": "resource.k8s.io/v9", "spec": 1}') == (
         'ResourceClaim in version "v9" cannot be handled as a ResourceClaim: '
-        'no kind "ResourceClaim" is registered for version "resource.k8s.io/v9"'
+        'no kind "ResourceClaim" is registered for version "resource.k8s.io/v9" '
+        'in scheme "pkg/api/legacyscheme/scheme.go:30"'
     )
 
 

@@ -15,7 +15,7 @@ LEASE: Kind[Lease] = Kind(
     plural="leases",
     singular="lease",
     scope=Scope.NAMESPACED,
-    versions=(ServedVersion("v1"),),
+    versions=(ServedVersion("v1", unconditional_update=False, delete_returns_object=False),),
     storage_version="v1",
     create_checks=(check_lease,),
     update_checks=(check_lease,),

@@ -55,6 +55,8 @@ __all__ = [
 ]
 
 _V1 = (ServedVersion("v1"),)
+_V1_GONE = (ServedVersion("v1", delete_returns_object=False),)
+"""For kinds whose deletion is answered with a Status."""
 _STREAM = ("create", "get")
 _PROXY = ("create", "delete", "get", "patch", "update")
 _NO_COLLECTION = ("create", "delete", "get", "list", "patch", "update", "watch")
@@ -97,7 +99,7 @@ CONFIG_MAP: Kind[ConfigMap] = Kind(
     plural="configmaps",
     singular="configmap",
     scope=Scope.NAMESPACED,
-    versions=_V1,
+    versions=_V1_GONE,
     storage_version="v1",
     short_names=("cm",),
     create_checks=(check_config_map,),
@@ -111,7 +113,7 @@ EVENT: Kind[Event] = Kind(
     plural="events",
     singular="event",
     scope=Scope.NAMESPACED,
-    versions=_V1,
+    versions=_V1_GONE,
     storage_version="v1",
     short_names=("ev",),
     create_checks=(check_event,),
@@ -132,7 +134,7 @@ LIMIT_RANGE: Kind[LimitRange] = Kind(
     plural="limitranges",
     singular="limitrange",
     scope=Scope.NAMESPACED,
-    versions=_V1,
+    versions=_V1_GONE,
     storage_version="v1",
     short_names=("limits",),
     default=defaults.default_limit_range,
@@ -170,7 +172,7 @@ NODE: Kind[Node] = Kind(
     plural="nodes",
     singular="node",
     scope=Scope.CLUSTER,
-    versions=_V1,
+    versions=_V1_GONE,
     storage_version="v1",
     short_names=("no",),
     subresources=(Subresource("proxy", verbs=_PROXY, kind="NodeProxyOptions"), STATUS),
@@ -256,7 +258,7 @@ SECRET: Kind[Secret] = Kind(
     plural="secrets",
     singular="secret",
     scope=Scope.NAMESPACED,
-    versions=_V1,
+    versions=_V1_GONE,
     storage_version="v1",
     default=defaults.default_secret,
     create_checks=(check_secret,),

@@ -35,11 +35,10 @@ _POD_LEVEL_RESOURCES = ("cpu", "memory")
 
 
 def default_pod(new: Pod, now: Time) -> Pod:
-    """A pod in which everything is said that holds if nothing else is said."""
+    """A pod in which everything is said that holds if nothing else is said; its account is left to admission."""
     spec = new.spec
-    account = spec.service_account_name or spec.service_account or "default"
     links = True if spec.enable_service_links is None else spec.enable_service_links
-    spec = replace(spec, service_account_name=account, enable_service_links=links)
+    spec = replace(spec, enable_service_links=links)
     return replace(new, spec=default_pod_spec(_default_requests(spec)))
 
 

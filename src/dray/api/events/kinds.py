@@ -36,7 +36,7 @@ EVENT: Kind[Event] = Kind(
     plural="events",
     singular="event",
     scope=Scope.NAMESPACED,
-    versions=(ServedVersion("v1"),),
+    versions=(ServedVersion("v1", delete_returns_object=False),),
     storage_version="v1",
     storage_group="",
     short_names=("ev",),

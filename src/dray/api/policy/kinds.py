@@ -10,7 +10,7 @@ from dray.api.policy.prepare import prepare_budget_create, prepare_budget_status
 __all__ = ["BODIES", "EVICTION", "GROUP", "KINDS", "POD_DISRUPTION_BUDGET"]
 
 GROUP = "policy"
-_V1 = (ServedVersion("v1"),)
+_V1 = (ServedVersion("v1", unconditional_update=False, delete_returns_object=False),)
 
 
 def _amount(amount: int | str | None) -> str:

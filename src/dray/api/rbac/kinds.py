@@ -21,7 +21,7 @@ __all__ = ["CLUSTER_ROLE", "CLUSTER_ROLE_BINDING", "GROUP", "KINDS", "ROLE", "RO
 
 AnyBinding = RoleBinding | ClusterRoleBinding
 
-_V1 = (ServedVersion("v1"),)
+_V1 = (ServedVersion("v1", delete_returns_object=False),)
 
 
 def _names_of(binding: AnyBinding, kind: str) -> str:

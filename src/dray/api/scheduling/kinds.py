@@ -23,7 +23,7 @@ PRIORITY_CLASS: Kind[PriorityClass] = Kind(
     plural="priorityclasses",
     singular="priorityclass",
     scope=Scope.CLUSTER,
-    versions=(ServedVersion("v1"),),
+    versions=(ServedVersion("v1", delete_returns_object=False),),
     storage_version="v1",
     short_names=("pc",),
     counts_generations=True,

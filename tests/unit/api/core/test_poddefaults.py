@@ -36,8 +36,6 @@ def test_a_bare_pod_is_filled_in() -> None:
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": 30,
         "dnsPolicy": "ClusterFirst",
-        "serviceAccountName": "default",
-        "serviceAccount": "default",
         "securityContext": {},
         "schedulerName": "default-scheduler",
         "enableServiceLinks": True,
