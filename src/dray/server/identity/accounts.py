@@ -217,7 +217,7 @@ def account_groups(namespace: str) -> tuple[str, ...]:
 def split_account(user_name: str) -> tuple[str, str] | None:
     """Namespace and name of a service account, or None if the user is none."""
     namespace, colon, name = user_name.removeprefix(ACCOUNT_PREFIX).partition(":")
-    is_account = user_name.startswith(ACCOUNT_PREFIX) and colon and namespace and name
+    is_account = user_name.startswith(ACCOUNT_PREFIX) and colon and namespace and name and ":" not in name
     return (namespace, name) if is_account else None
 
 

@@ -52,14 +52,18 @@ def refuse_role(writer: RbacWriter, new: Role | ClusterRole, old: Role | Cluster
 
     A change that leaves the rules alone is always fine.
     """
-    wanted = _rules_given(new)
-    if MASTERS in writer.user.groups or (old is not None and _rules_given(old) == wanted):
+    if MASTERS in writer.user.groups or (old is not None and _same_rules(new, old)):
         return None
     kind = CLUSTER_ROLE if isinstance(new, ClusterRole) else ROLE
     about = ObjectRef(GROUP, "", kind.plural, new.metadata.namespace, new.metadata.name)
     if writer.may("escalate", about if old is not None else ObjectRef(GROUP, "", kind.plural, about.namespace)):
         return None
-    return _refuse_grant(writer, wanted, about)
+    return _refuse_grant(writer, _rules_given(new), about)
+
+
+def _same_rules(new: Role | ClusterRole, old: Role | ClusterRole) -> bool:
+    gathered = [each.aggregation_rule if isinstance(each, ClusterRole) else None for each in (new, old)]
+    return new.rules == old.rules and gathered[0] == gathered[1]
 
 
 def _rules_given(role: Role | ClusterRole) -> tuple[PolicyRule, ...]:

@@ -113,6 +113,13 @@ def test_account_is_acted_as_with_its_groups() -> None:
     assert user.groups == ("system:serviceaccounts", "system:serviceaccounts:ml", "system:authenticated")
 
 
+@pytest.mark.parametrize(
+    "name", ["system:serviceaccount:ml:a:b", "system:serviceaccount:ml:", "system:serviceaccount::w"]
+)
+def test_what_only_looks_like_an_account_is_a_user(name: str) -> None:
+    assert make()[0].identify(headers(impersonate_user=name), ADMIN).groups == ("system:authenticated",)
+
+
 def test_anonymous_is_acted_as_without_credentials() -> None:
     assert make()[0].identify(headers(impersonate_user="system:anonymous"), ADMIN).groups == ANONYMOUS.groups
 

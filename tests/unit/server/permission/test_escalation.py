@@ -118,6 +118,9 @@ def test_aggregation_needs_everything() -> None:
     selector = {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]}
     role = make("ClusterRole", "r", rules=[], aggregationRule=selector)
     assert refuse_role(writer(PODS, role="ClusterRole"), role, None) is not None
+    other = make("ClusterRole", "r", rules=[], aggregationRule={"clusterRoleSelectors": [{"matchLabels": {"a": "c"}}]})
+    assert refuse_role(writer(PODS, role="ClusterRole"), role, role) is None
+    assert refuse_role(writer(PODS, role="ClusterRole"), role, other) is not None
     everything = ({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}, {"nonResourceURLs": ["*"], "verbs": ["*"]})
     assert refuse_role(writer(*everything, role="ClusterRole"), role, None) is None
 
