@@ -41,9 +41,9 @@ FAILING_SELECTORS = (
 DERIVED = (
     'device.attributes["common.x"].?root.orValue("r1")',
     f'device.driver == "{GPU}"',
-    f'device.attributes["{GPU}"].?numa.orValue(1) + 1',
+    f'device.attributes["{GPU}"].?numa.orValue(1) == 0 ? 1 : 2',
 )
-FAILING_DERIVED = ('device.attributes["common.x"].root',)
+FAILING_DERIVED = ('device.attributes["common.x"].root', f'device.attributes["{GPU}"].?numa.orValue(1) + 1')
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from dray.audit.world import DeviceKey, PoolKey, Published, World
 from dray.values.quantity import Quantity
 from tests.properties.preparation import MAX_DEVICES, FatalError, Option, Preparation
 
-__all__ = ["Answer", "Ending", "Quirks", "StepsExceededError", "answer_plainly"]
+__all__ = ["Answer", "Ending", "PlainSearch", "Quirks", "StepsExceededError", "answer_plainly"]
 
 OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
 
