@@ -7,10 +7,13 @@ from typing import Any, Final
 from dray.api.registry import AnyKind, Registry
 from dray.client.port import Client
 from dray.controllers.aggregation import RoleAggregation
+from dray.controllers.disruptionbudgets import DisruptionBudgets
+from dray.controllers.eventexpiry import EventExpiry
 from dray.controllers.firstobjects import FirstObjects
 from dray.controllers.garbage import GarbageCollector
 from dray.controllers.mirrors import Mirrors
 from dray.controllers.namespacedeletion import NamespaceDeletion
+from dray.controllers.priorityclasses import SystemClasses
 from dray.controllers.quotastatus import QuotaStatus
 from dray.controllers.runtime import Controller, Effects
 
@@ -21,7 +24,11 @@ _UNWATCHED: Final = frozenset({"events"})
 
 
 class BasicControllers:
-    """First objects of namespaces, deletion of namespaces, owner garbage collection, quotas, aggregated roles."""
+    """One controller for each thing that must come true by itself, on mirrors that they share.
+
+    What namespaces begin with, and how they end; what goes with its owners, and when events go; what quotas have in
+    use, what budgets allow, what aggregated roles contain; the priority classes of the system.
+    """
 
     def __init__(self, client: Client, registry: Registry, root_ca: str, effects: Effects) -> None:
         self._mirrors = Mirrors(client, _choose_kinds(registry), effects)
@@ -33,6 +40,9 @@ class BasicControllers:
                 GarbageCollector(client, self._mirrors, registry, effects),
                 QuotaStatus(client, self._mirrors, effects),
                 RoleAggregation(client, self._mirrors, effects),
+                DisruptionBudgets(client, self._mirrors, effects),
+                SystemClasses(client, self._mirrors, effects),
+                EventExpiry(client, effects),
             )
         )
 

@@ -14,7 +14,7 @@ from dray.controllers.queue import KeyedQueue
 from dray.effects.clock import Clock
 from dray.effects.entropy import Entropy
 from dray.effects.log import Log
-from dray.errors import ApiError, Conflict
+from dray.errors import AlreadyExists, ApiError, Conflict, NotFound
 
 __all__ = ["Controller", "Effects", "Reconcile"]
 
@@ -89,7 +89,8 @@ class Controller(Generic[Key]):
         attempt = self._failures[key] = self._failures.get(key, 0) + 1
         delay = min(_FIRST_DELAY_SECONDS * 2 ** min(attempt - 1, _MOST_DOUBLINGS), _LONGEST_DELAY_SECONDS)
         delay = self._effects.entropy.jitter(delay)
-        # A lost race is daily business: the next look starts from what won it.
-        tell = self._effects.log.debug if isinstance(fault, Conflict) else self._effects.log.error
-        tell("reconciling failed", controller=self.name, key=key, attempt=attempt, seconds=delay, err=fault)
+        # Lost races are daily business: the next look starts from what won, or finds that there is nothing to do.
+        is_race = isinstance(fault, Conflict | NotFound | AlreadyExists)
+        tell = self._effects.log.debug if is_race else self._effects.log.error
+        tell("reconciling failed", controller=self.name, key=str(key), attempt=attempt, seconds=delay, err=fault)
         return delay

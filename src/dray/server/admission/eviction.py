@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from dray.api.core.pod import Pod
 from dray.api.core.podstatus import PodCondition
-from dray.api.meta import LabelSelector, StatusCause
+from dray.api.labelselection import selects
+from dray.api.meta import StatusCause
 from dray.api.policy.budget import PodDisruptionBudget, PodDisruptionBudgetStatus
 from dray.errors import ApiError, Forbidden, ObjectRef
 from dray.server.admission.refusals import TooManyRequests
-from dray.values.selectors import requirement_of, selector_of
 from dray.values.times import Time
 
 __all__ = ["EvictionPlan", "plan_eviction"]
@@ -49,19 +49,12 @@ def plan_eviction(pod: Pod, budgets: Iterable[PodDisruptionBudget], now: Time) -
     )
     if pod.metadata.deletion_timestamp is not None or pod.status.phase in ("Failed", "Pending", "Succeeded"):
         return EvictionPlan(condition, None)
-    fitting = [budget for budget in budgets if _selects(budget.spec.selector, pod)]
+    fitting = [budget for budget in budgets if selects(budget.spec.selector, pod.metadata.labels)]
     if len(fitting) > 1:
         raise ApiError(_TOO_MANY_BUDGETS)
     if not fitting or _may_go_anyway(pod, fitting[0]):
         return EvictionPlan(condition, None)
     return EvictionPlan(condition, _use_up(fitting[0], pod, now))
-
-
-def _selects(selector: LabelSelector | None, pod: Pod) -> bool:
-    if selector is None:
-        return False
-    requirements = (requirement_of(each.key, each.operator, each.values) for each in selector.match_expressions)
-    return selector_of(selector.match_labels, requirements).matches(pod.metadata.labels)
 
 
 def _may_go_anyway(pod: Pod, budget: PodDisruptionBudget) -> bool:
