@@ -42,11 +42,11 @@ def allocate(  # noqa: PLR0913 - the last three are options by keyword
         return Failed(FailureCode.UNKNOWN_NODE, f'node "{node}" not found')
     if view.failure is not None:
         return view.failure
-    arena = cluster.arena(cluster.plan(claims), view)
+    arena = cluster.plans.arena(cluster.plans.plan(claims), view)
     occupancy = cluster.occupancy(view)
     solved: Solved | None = None
     if policy is not FIRST_FIT and arena.complaint is None:
-        order = order_places(policy, view, arena, occupancy, cluster.matcher)
+        order = order_places(policy, view, arena, occupancy, cluster.plans.matcher)
         if isinstance(order, Failed):
             return order
         solved = solve_in_order(arena, occupancy, order, limits)

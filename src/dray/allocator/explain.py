@@ -46,8 +46,8 @@ def _explain(claims: Sequence[ResourceClaim], cluster: Cluster, view: NodeView, 
     refs = tuple(map(claim_ref, claims))
     if view.failure is not None:
         return Explanation(node, refs, error=view.failure.message)
-    plan = cluster.plan(claims)
-    arena = cluster.arena(plan, view)
+    plan = cluster.plans.plan(claims)
+    arena = cluster.plans.arena(plan, view)
     if arena.complaint is not None:
         return Explanation(node, refs, pools=_troubles(view), error=arena.complaint.failure(claims, view).message)
     occupancy = cluster.occupancy(view)

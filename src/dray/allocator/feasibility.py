@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dray.allocator.arena import Arena
 from dray.allocator.bits import bits
-from dray.allocator.cluster import Cluster, Plan
+from dray.allocator.cluster import Cluster
 from dray.allocator.outcome import (
     BudgetExhausted,
     Failed,
@@ -17,6 +17,7 @@ from dray.allocator.outcome import (
     UnschedulableReason,
 )
 from dray.allocator.partition import NodeClass
+from dray.allocator.plans import Plan
 from dray.allocator.solve import DEFAULT_LIMITS, SearchLimits, Solution, Solved, Spent, solve
 from dray.allocator.view import NodeView
 from dray.api.resource.claim import ResourceClaim
@@ -76,7 +77,7 @@ def feasible_nodes(
     Costs one search for each class of nodes that is new, nothing for those known from earlier decisions about claims
     of the same shape. Which devices are taken on a node is found out by `allocate` for that node.
     """
-    plan = cluster.plan(claims)
+    plan = cluster.plans.plan(claims)
     groups: list[NodeGroup] = []
     for node_class in cluster.partition(plan.reads).classes():
         key = (node_class.number, *[record.version for record in node_class.floating])
@@ -102,7 +103,7 @@ def _judge(
     view = cluster.view_number(node_class.representative)
     if view.failure is not None:
         return [NodeGroup(node_class.nodes, view.failure)]
-    arena = cluster.arena(plan, view)
+    arena = cluster.plans.arena(plan, view)
     if arena.complaint is not None:
         return [NodeGroup(node_class.nodes, arena.complaint.failure(claims, view))]
     if not any(option.can_fail for option in arena.options):

@@ -9,10 +9,11 @@ from math import comb
 
 from dray.allocator.arena import Arena, Option, build_arena
 from dray.allocator.bits import bits
-from dray.allocator.cluster import Cluster, Plan
+from dray.allocator.cluster import Cluster
 from dray.allocator.columns import find_attribute
 from dray.allocator.ids import ClaimUid
 from dray.allocator.occupancy import Occupancy, observe
+from dray.allocator.plans import Plan
 from dray.allocator.reasons import Remedy, RemedyCode
 from dray.allocator.requests import Demand, Shape
 from dray.allocator.survey import name_value
@@ -31,7 +32,7 @@ def find_remedies(
     cluster: Cluster, plan: Plan, view: NodeView, requests: Sequence[int], constraints: Sequence[ConstraintRef]
 ) -> tuple[Remedy, ...]:
     """Ways out of a conflict between requests and constraints, in the order in which people would try them."""
-    arena = cluster.arena(plan, view)
+    arena = cluster.plans.arena(plan, view)
     occupancy = cluster.occupancy(view)
     options = [option for number in requests for option in arena.requests[number].options]
     return (
@@ -137,7 +138,7 @@ def _relaxed_selectors(cluster: Cluster, plan: Plan, view: NodeView, options: Se
     for option in options:
         for number, expression in enumerate(option.demand.expressions):
             shape = _without_selector(plan.shape, option.demand, number)
-            relaxed = build_arena(shape, view, cluster.matcher)
+            relaxed = build_arena(shape, view, cluster.plans.matcher)
             if relaxed.complaint is None and fits(relaxed, cluster.occupancy(view)):
                 label = option.demand.label
                 yield Remedy(RemedyCode.RELAX_SELECTOR, (expression,), where=label, claim=option.claim)

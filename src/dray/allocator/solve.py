@@ -34,7 +34,7 @@ class SearchLimits:
     """
 
     plain_steps: int = 256
-    max_steps: int = 50_000
+    max_steps: int = 20_000
 
 
 DEFAULT_LIMITS = SearchLimits()

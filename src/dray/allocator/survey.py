@@ -96,7 +96,7 @@ class Surveyor:
             (ReasonCode.SELECTOR_FALSE, demand.expressions),
         ):
             for number, expression in enumerate(expressions):
-                selector = self._cluster.matcher.selector(expression)
+                selector = self._cluster.plans.matcher.selector(expression)
                 try:
                     if not selector.matches(driver, device):
                         subject = demand.class_name if code is ReasonCode.WRONG_CLASS else expression
