@@ -14,7 +14,7 @@ from dray.server.binding import bind, evict
 from dray.server.bodies import read_body, read_delete_options
 from dray.server.creating import create
 from dray.server.deleting import delete, delete_collection
-from dray.server.desk import Answer, Caller, Desk
+from dray.server.desk import Answer, Caller, Desk, Job
 from dray.server.endpoints import Endpoint, Target, get_form
 from dray.server.faults import UnsupportedMediaType, method_not_allowed
 from dray.server.http import HttpCall, Reply, reply_status, warning_headers
@@ -120,7 +120,9 @@ class Dispatcher:
         endpoint = Endpoint(kind, kind.declared_version, get_form(kind))
         thing: Any = await self._read(endpoint, call, options, caller)
         if kind is TOKEN_REQUEST:
-            return Reply(201, endpoint.encode(issue_token(self.desk, target, thing, kind)) + b"\n")
+            return Reply(
+                201, endpoint.encode(issue_token(self.desk, Job(target, options, caller), thing, kind)) + b"\n"
+            )
         if kind is EVICTION:
             return reply_status(await evict(self.desk, target, thing, options, caller), 201)
         name = target.name or thing.metadata.name

@@ -34,7 +34,7 @@ from dray.errors import MethodNotAllowed
 from dray.server.binding import bind, evict
 from dray.server.creating import create
 from dray.server.deleting import delete
-from dray.server.desk import Answer, Caller, Desk
+from dray.server.desk import Answer, Caller, Desk, Job
 from dray.server.endpoints import Target
 from dray.server.options import ListQuery, WriteQuery, check_list, read_write_query
 from dray.server.patching import patch as patch_stored
@@ -138,7 +138,7 @@ class InProcessClient:
         caller = self._caller("create")
         posted: AnyKind = kind
         if posted is TOKEN_REQUEST:
-            return cast("K", issue_token(self._desk, target, thing, kind))
+            return cast("K", issue_token(self._desk, Job(target, options, caller), thing, kind))
         if posted is EVICTION:
             await evict(self._desk, target, thing, options, caller)
         elif posted is BINDING:

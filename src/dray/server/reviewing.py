@@ -13,7 +13,8 @@ from dray.api.authorization.kinds import SELF_SUBJECT_ACCESS_REVIEW, SELF_SUBJEC
 from dray.api.meta import ApiObject
 from dray.api.writing import get_reference
 from dray.errors import ApiError, Invalid
-from dray.server.desk import Caller, Desk
+from dray.server.admission.request import Act
+from dray.server.desk import Caller, Desk, Job
 from dray.server.endpoints import Endpoint, Target
 from dray.server.options import WriteQuery
 from dray.server.ownership import own_creation
@@ -58,10 +59,12 @@ def review(desk: Desk, target: Target, question: Any, options: WriteQuery, calle
     return access
 
 
-def issue_token(desk: Desk, target: Target, request: TokenRequest, kind: Any) -> TokenRequest:
+def issue_token(desk: Desk, job: Job, request: TokenRequest, kind: Any) -> TokenRequest:
     """A token for the service account of the path."""
-    now = desk.now()
+    target, now = job.target, desk.now()
     request = kind.default(request, now)
+    _check(desk, kind, request, job.caller)
+    desk.admit(desk.request(job, Act.CREATE, new=request), job.caller)
     if desk.tokens is None:
         raise ApiError("this server issues no tokens")
     return desk.tokens.issue(request, (target.namespace or "", target.name), now, desk.entropy.uid())
