@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from dray.api.checks import CheckContext
 from dray.api.codec import get_codec
+from dray.api.core.pod import Pod
 from dray.api.meta import ApiObject
 from dray.api.registry import AnyKind, Registry
 from dray.api.writing import plan_create
@@ -23,6 +24,9 @@ __all__ = ["Finding", "Report", "check_offline"]
 
 DEFAULT_NAMESPACE = "default"
 """Where an object goes that names no namespace, as with kubectl."""
+
+DEFAULT_SERVICE_ACCOUNT = "default"
+"""The account that a Pod runs under if it names none."""
 
 SUFFIX = "xxxxx"
 """Stands for the letters that a server adds to `generateName`."""
@@ -105,12 +109,15 @@ def _check_kind(text: bytes, head: _Head, kind: AnyKind, context: CheckContext) 
 
 
 def _settle(kind: AnyKind, decoded: ApiObject) -> ApiObject:
-    """Give the object a place and a name, and take from it what only a stored object has."""
+    """Give the object what admission would, a place, a name, an account, and take what only a stored object has."""
     meta = decoded.metadata
     namespace = (meta.namespace or DEFAULT_NAMESPACE) if kind.is_namespaced else ""
     name = meta.name or (f"{meta.generate_name}{SUFFIX}" if meta.generate_name else "")
     meta = replace(meta, namespace=namespace, name=name, resource_version="")
-    return replace(decoded, metadata=meta)
+    settled = replace(decoded, metadata=meta)
+    if isinstance(settled, Pod) and not settled.spec.service_account_name:
+        settled = replace(settled, spec=replace(settled.spec, service_account_name=DEFAULT_SERVICE_ACCOUNT))
+    return settled
 
 
 def _explain_head(fault: str) -> Finding:

@@ -11,6 +11,7 @@ from dray.server.admission.refusals import TooManyRequests
 from dray.store.port import StoreBusy
 
 __all__ = [
+    "MAX_BODY_BYTES",
     "BodyTooLarge",
     "ExpiredPage",
     "NotAcceptable",

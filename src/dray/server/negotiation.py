@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from dray.server.faults import NotAcceptable
 
-__all__ = ["AGGREGATED", "Shape", "Taken", "choose_discovery", "choose_form", "read_media_type"]
+__all__ = ["AGGREGATED", "JSON", "YAML", "Shape", "Taken", "choose_discovery", "choose_form", "read_media_type"]
 
 JSON: Final = "application/json"
 YAML: Final = "application/yaml"

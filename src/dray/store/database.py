@@ -16,7 +16,7 @@ from dray.store.opening import FileLock, StoreCorrupted, open_for_writing
 from dray.store.port import FIRST_REVISION, Bounds, Change, Key, Record, StoreFailed
 from dray.store.rows import COLUMNS, Row, StoredState, decode_row, encode_row
 
-__all__ = ["Contents", "Database", "StoreFull", "load_contents"]
+__all__ = ["Contents", "Database", "StoreFull", "forget_superseded", "load_contents"]
 
 _CHUNKS: Final = (64, 16, 4, 1)
 """Rows a statement inserts. One call for many rows, because each call hands the interpreter lock to the event loop and

@@ -129,3 +129,9 @@ def test_unknown_kind_offers_the_closest(api_version: str, kind: str, hint: str 
 def test_object_that_says_not_what_it_is(manifest: object, field: str) -> None:
     (finding,) = check(manifest).findings
     assert finding.field == field
+
+
+def test_a_pod_runs_under_the_default_account() -> None:
+    token = {"name": "t", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}
+    spec = {"containers": [{"name": "a", "image": "a"}], "volumes": [token]}
+    assert check({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}).findings == ()

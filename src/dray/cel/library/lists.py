@@ -11,7 +11,7 @@ from dray.cel.functions import Implementation, Overload, Signature, declare
 from dray.cel.operators import add, compare, contains, equal_or_false
 from dray.cel.values import Duration, Uint, Value, type_name
 
-__all__ = ["LISTS", "MORE_LISTS", "SETS"]
+__all__ = ["LISTS", "MAX_RANGE", "MORE_LISTS", "SETS"]
 
 List = tuple[Value, ...]
 
