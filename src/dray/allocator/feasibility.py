@@ -80,11 +80,11 @@ def feasible_nodes(
     plan = cluster.plans.plan(claims)
     groups: list[NodeGroup] = []
     for node_class in cluster.partition(plan.reads).classes():
-        key = (node_class.number, *[record.version for record in node_class.floating])
+        key = (limits, node_class.number, *[record.version for record in node_class.floating])
         verdict = plan.verdicts.get(key)
         if verdict is None:
             found = _judge(claims, cluster, plan, node_class, limits)
-            if len(found) > 1 or isinstance(found[0].verdict, Failed | BudgetExhausted):
+            if len(found) > 1 or isinstance(found[0].verdict, Failed):
                 groups.extend(found)
                 continue
             verdict = found[0].verdict
