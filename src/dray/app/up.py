@@ -44,8 +44,22 @@ class UpOptions:
 
 
 def run_up(options: UpOptions, clock: Clock, log: Log, announce: Callable[[str], None]) -> None:
-    """Run until the process is told to end. `announce` gets the address once everything answers."""
-    uvloop.run(_run(options, clock, log, announce))
+    """Run until the process is told to end. `announce` gets the address once everything answers.
+
+    Raises DrayError or OSError for what cannot be served: a store in use, a port that is taken.
+    """
+    try:
+        uvloop.run(_run(options, clock, log, announce))
+    except BaseExceptionGroup as failures:
+        raise _find_cause(failures) from failures
+
+
+def _find_cause(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The one failure that ended everything, if it was one."""
+    cause: BaseException = failures
+    while isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
+        cause = cause.exceptions[0]
+    return cause
 
 
 async def _run(options: UpOptions, clock: Clock, log: Log, announce: Callable[[str], None]) -> None:

@@ -41,6 +41,7 @@ class Application:
         self._audit_prefix = self._desk.entropy.uid()[:23].encode()
         self._audit_numbers = itertools.count(1)
         self._metrics = site.requests
+        self._streams: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, as ASGI has it."""
@@ -106,13 +107,20 @@ class Application:
             assert reply.stream is not None
             async for piece in reply.stream:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
-            await send({"type": "http.response.body", "body": b""})
 
         async with asyncio.TaskGroup() as tasks:
             sending = tasks.create_task(send_pieces())
             listening = tasks.create_task(call.wait_for_disconnect())
             listening.add_done_callback(lambda done: sending.cancel())
             sending.add_done_callback(lambda done: listening.cancel())
+            self._streams.add(sending)
+        self._streams.discard(sending)
+        await send({"type": "http.response.body", "body": b""})
+
+    def end_streams(self) -> None:
+        """End every watch in good order, before the server goes: clients come again elsewhere, or later."""
+        for sending in self._streams:
+            sending.cancel()
 
     async def _refuse_other(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer what is no request: the start and end of the server, and web sockets, which are not served yet."""

@@ -1,6 +1,7 @@
-"""Serving an application over HTTP/1.1, in the clear on loopback or with TLS: uvicorn on uvloop and httptools."""
+"""Serving an application over HTTP/1.1, in the clear or with TLS: uvicorn on uvloop and httptools."""
 
 import asyncio
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -43,13 +44,12 @@ async def serve(
     """Listen for the length of a block; yields the address that is listened on."""
     config = uvicorn.Config(
         application,
-        host=address.host,
-        port=address.port,
         http=PeerProtocol,
         ws="none",
         lifespan="off",
         log_config=None,
         access_log=False,
+        log_level="critical",
         server_header=False,
         date_header=True,
         proxy_headers=False,
@@ -62,13 +62,21 @@ async def serve(
         config.ssl = tls
     server = _Server(config)
     server.lifespan = config.lifespan_class(config)
-    await server.startup()
-    port = server.servers[0].sockets[0].getsockname()[1]
+    listener = _listen(address)
+    await server.startup(sockets=[listener])
+    port = listener.getsockname()[1]
     async with asyncio.TaskGroup() as tasks:
         ticking = tasks.create_task(server.main_loop(), name="serve HTTP")
         try:
             yield Address(address.host, port)
         finally:
+            application.end_streams()
             server.should_exit = True
             await ticking
-            await server.shutdown(sockets=None)
+            await server.shutdown(sockets=[listener])
+
+
+def _listen(address: Address) -> socket.socket:
+    """The socket to listen on. Raises OSError where that is not to be had."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    return socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
