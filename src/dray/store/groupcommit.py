@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from dray.errors import InternalError
 from dray.store.database import Database, StoreFull
 from dray.store.port import Change, StoreBusy, StoreFailed, Write
 from dray.store.transactions import Transactions, Undecided
@@ -110,16 +111,19 @@ class GroupCommit:
         if failure is not None:
             self._abandon(failure)
             return
-        group, self._in_flight = self._in_flight, []
-        self._transactions.settle(changes)
         try:
+            self._transactions.settle(changes)
             self._publish(changes)
-        finally:
-            for accepted in group:
-                if not accepted.durable.done():  # else its caller was cancelled
-                    accepted.durable.set_result(None)
-            self._tell_settled()
-            self._send()
+        except Exception as err:
+            # A bug, here or in a listener: memory and disk no longer agree. The event loop reports it.
+            self._abandon(InternalError(f"committed changes could not be shown: {err}"))
+            raise
+        group, self._in_flight = self._in_flight, []
+        for accepted in group:
+            if not accepted.durable.done():  # else its caller was cancelled
+                accepted.durable.set_result(None)
+        self._tell_settled()
+        self._send()
 
     def _abandon(self, failure: BaseException) -> None:
         """Nothing of the group was written, and what waits was judged on it: let all of it fail."""
@@ -127,7 +131,7 @@ class GroupCommit:
         self._in_flight, self._waiting, self._waiting_bytes = [], [], 0
         self._transactions.abandon()
         if not isinstance(failure, StoreFull):
-            # What the disk holds now is not known for sure. Only a new start, which reads it anew, may go on writing.
+            # What the disk holds is not known for sure. Only a new start, which reads it anew, may go on writing.
             self._refusal = StoreFailed(f"the store failed and takes no more writes: {failure}")
             self._refusal.__cause__ = failure
         for accepted in group:

@@ -64,6 +64,10 @@ async def test_compaction_survives_a_restart_and_frees_rows(path: Path) -> None:
     async with open_sqlite_store(path) as store:
         for number in range(30):
             await put(store, pod("a"), b"%d" % number)
+        await put(store, pod("gone"))
+        await delete(store, pod("gone"))
+        for number in range(5):
+            await put(store, pod("a"), b"%d" % number)
         newest = store.bounds().revision
         await store.compact(newest - 5)
     async with open_sqlite_store(path) as store:
@@ -232,6 +236,24 @@ async def test_a_failing_disk_stops_all_writes_and_no_reads(path: Path) -> None:
         assert await store.find(pod("a")) == written.record
     async with open_sqlite_store(path) as store:
         assert await store.find(pod("a")) == written.record
+
+
+async def test_a_listener_that_fails_is_reported_and_stops_all_writes(path: Path) -> None:
+    reported: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["exception"]))
+
+    def fail(changes: Sequence[Change]) -> None:
+        raise KeyError(changes[0].key.name)
+
+    async with open_sqlite_store(path) as store:
+        store.follow(fail)
+        with pytest.raises(StoreFailed, match="could not be shown"):
+            await put(store, pod("a"))
+        with pytest.raises(StoreFailed, match="takes no more writes"):
+            await put(store, pod("b"))
+    assert [type(each) for each in reported] == [KeyError]
+    async with open_sqlite_store(path) as store:
+        assert await store.find(pod("a")) is not None
 
 
 async def test_a_closed_store_takes_no_writes_but_finishes_those_under_way(path: Path) -> None:
