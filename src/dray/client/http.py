@@ -62,6 +62,8 @@ _LONGEST_WATCH_SECONDS = 3600
 """Servers end a watch within an hour where they are not told when."""
 _LASTING = (CredentialsError, TlsError)
 """What trying again does not heal."""
+_MANAGER = "dray"
+"""Who applies, where the caller does not say; for other writes the server takes it from the User-Agent."""
 _JSON = "application/json"
 
 
@@ -144,6 +146,8 @@ class HttpClient:
         """Change a part of an object; see `Client.patch`."""
         path = object_path(kind, self._version(kind), name, subresource)
         is_apply = patch.type is PatchType.APPLY
+        if is_apply and not options.field_manager:
+            options = replace(options, field_manager=_MANAGER)
         call = HttpCall("PATCH", path, write_query(options), patch.body, patch.type, is_repeatable=is_apply)
         return self._decode(kind, await self._send(call))
 
