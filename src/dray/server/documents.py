@@ -17,6 +17,7 @@ from dray.api.discovery import aggregate_groups, list_groups, list_resources
 from dray.api.openapi import build_openapi, list_openapi_paths
 from dray.api.registry import AnyKind
 from dray.server.negotiation import AGGREGATED, choose_discovery
+from dray.server.openapiv2 import ASKED_OPENAPI_V2, MINIMAL_OPENAPI_V2, SENT_OPENAPI_V2
 from dray.values.times import Time
 
 __all__ = ["VERSION", "Document", "Documents"]
@@ -81,6 +82,8 @@ class Documents:
                 return self._resources(group, version)
             case ["version"]:
                 return self._once(path, lambda: Document(msgspec.json.encode(VERSION)))
+            case ["openapi", "v2"] if ASKED_OPENAPI_V2 in accept:
+                return Document(MINIMAL_OPENAPI_V2, SENT_OPENAPI_V2)
             case ["openapi", "v3"]:
                 return self._once(path, self._openapi_index)
             case ["openapi", "v3", "api", version]:

@@ -10,7 +10,16 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-__all__ = ["WireError", "WireField", "WireType", "read_fields", "read_varints", "to_int32", "to_int64"]
+__all__ = [
+    "WireError",
+    "WireField",
+    "WireType",
+    "read_fields",
+    "read_varints",
+    "to_int32",
+    "to_int64",
+    "write_field",
+]
 
 _MAX_SHIFT: Final = 63
 _MAX_SIZE: Final = 2**63
@@ -90,6 +99,21 @@ def to_int32(value: int) -> int:
     """The signed number that a varint stands for in a field of 32 bits; what does not fit is cut off."""
     value &= 0xFFFF_FFFF
     return value - (1 << 32) if value >> 31 else value
+
+
+def write_field(number: int, value: str | bytes) -> bytes:
+    """One field with a text or a message in it, which `read_fields` reads."""
+    content = value.encode() if isinstance(value, str) else value
+    return _write_varint(number << 3 | WireType.BYTES) + _write_varint(len(content)) + content
+
+
+def _write_varint(number: int) -> bytes:
+    groups = bytearray()
+    while number > 0x7F:
+        groups.append(number & 0x7F | 0x80)
+        number >>= 7
+    groups.append(number)
+    return bytes(groups)
 
 
 def _split(tag: int) -> tuple[int, WireType]:

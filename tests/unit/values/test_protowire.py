@@ -1,6 +1,15 @@
 import pytest
 
-from dray.values.protowire import WireError, WireField, WireType, read_fields, read_varints, to_int32, to_int64
+from dray.values.protowire import (
+    WireError,
+    WireField,
+    WireType,
+    read_fields,
+    read_varints,
+    to_int32,
+    to_int64,
+    write_field,
+)
 
 
 def test_fields_of_every_wire_type_are_read_in_order() -> None:
@@ -54,3 +63,12 @@ def test_numbers_are_signed_in_their_width() -> None:
 
 def test_packed_numbers_are_read_one_by_one() -> None:
     assert list(read_varints(bytes.fromhex("01 9601 00"))) == [1, 150, 0]
+
+
+@pytest.mark.parametrize("size", [0, 1, 127, 128, 20_000])
+def test_what_is_written_is_read(size: int) -> None:
+    encoded = write_field(1, "a" * size) + write_field(2_000, b"\xff")
+    assert list(read_fields(encoded)) == [
+        WireField(1, WireType.BYTES, b"a" * size),
+        WireField(2_000, WireType.BYTES, b"\xff"),
+    ]
