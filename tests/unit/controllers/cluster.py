@@ -1,168 +1,160 @@
-"""A small API server in memory, for controllers: the client port with the rules that controllers live by.
+"""A real API server on a store in memory, for controllers.
 
-Versions and conflicts, finalizers, deletion by each propagation policy, preconditions, namespaces that refuse content,
-and watches that tell every change in order. No checks, no selectors, no history that is ever forgotten.
+One can put anything into it, and meddle with the requests of controllers.
 """
 
-import asyncio
-import itertools
-import json
-from collections.abc import AsyncGenerator, Callable
-from typing import Any, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple, TypeVar, cast
 
-import msgspec
 from msgspec.structs import replace
 
-from dray.api.codec import ApiList, decode, encode
+from dray.api.codec import ApiList
 from dray.api.core.kinds import NAMESPACE
 from dray.api.core.namespace import Namespace
 from dray.api.kind import Kind
-from dray.api.meta import ApiObject, DeleteOptions, ListMeta, ObjectMeta
-from dray.api.registry import AnyKind
+from dray.api.meta import ApiObject, DeleteOptions, ObjectMeta
+from dray.api.registry import SERVED, AnyKind
+from dray.app.wire import CelJudge
 from dray.client.port import (
     ALL,
     ALL_CHANGES,
     PLAIN,
+    Client,
     ListOptions,
     ObjectName,
     Patch,
-    PatchType,
     WatchEvent,
-    WatchEventType,
     WatchOptions,
     WriteOptions,
 )
-from dray.effects.clock import Clock
-from dray.errors import AlreadyExists, Conflict, Forbidden, NotFound
-from dray.merge.mergepatch import apply_merge_patch
+from dray.effects.clock import FakeClock
+from dray.effects.entropy import SeededEntropy
+from dray.effects.log import MemoryLog
+from dray.server.assembly import MASTER, ServerParts, open_api_server
+from dray.server.encoding import encode_put
+from dray.server.endpoints import get_form
+from dray.server.inprocess import InProcessClient
+from dray.server.ports import Authorizer, User, View
+from dray.store.memory import MemoryStore
+from dray.store.port import Selection
 
 K = TypeVar("K", bound=ApiObject)
-Key = tuple[AnyKind, str, str]
-POLICY_FINALIZERS = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
+T = TypeVar("T")
+
+
+class Call(NamedTuple):
+    """A request that is about to be made."""
+
+    verb: str
+    kind: AnyKind
+    name: str = ""
+    options: object = None
+
+
+class _Nobody:
+    def identify(self, headers: Iterable[tuple[bytes, bytes]], peer: User | None) -> User:
+        raise AssertionError("requests in this process carry no credentials")
 
 
 class Cluster:
-    """Objects, and everything that ever happened to them."""
+    """The server and its store. `client` makes requests as anybody would, `put` stores without asking."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._things: dict[Key, Any] = {}
-        self._history: list[tuple[Key, WatchEventType, Any]] = []
-        self._news = asyncio.Event()
-        self._uids = itertools.count(1)
-        self.before_call: Callable[[str], None] = lambda verb: None
-        """Called with the verb of each request; may raise what the request then fails with."""
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.before_call: Callable[[Call], None] = lambda call: None
+        """Sees each request of the controllers; may raise what it then fails with."""
+        self._store = MemoryStore()
+        self._put_count = 0
+        self._client: InProcessClient | None = None
+        self.put(NAMESPACE, NAMESPACE.prepare_create(Namespace(metadata=ObjectMeta(name="ml"))))
+
+    @property
+    def client(self) -> Client:
+        assert self._client is not None, "the server is not open"
+        return self._client
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """The server, for the length of a block."""
+
+        def identity(view: View, authorizer: Authorizer) -> tuple[_Nobody, None]:
+            return _Nobody(), None
+
+        parts = ServerParts(
+            kinds=tuple(SERVED),
+            store=self._store,
+            clock=self.clock,
+            entropy=SeededEntropy(1),
+            judge=CelJudge(),
+            identity=identity,
+            log=MemoryLog(),
+        )
+        async with open_api_server(parts) as api:
+            self._client = InProcessClient(api.desk, MASTER, "test")
+            yield
+        self._client = None
+
+    def put(self, kind: Kind[K], thing: K, uid: str = "") -> None:
+        """Store an object as it is, in the namespace `ml` if it names none."""
+        form, meta = get_form(kind), thing.metadata
+        namespace = (meta.namespace or "ml") if kind.is_namespaced else ""
+        self._put_count += 1
+        uid = uid or meta.uid or f"uid-{self._put_count}"
+        stored = replace(thing, metadata=replace(meta, namespace=namespace, uid=uid))
+        key = form.key(namespace, meta.name)
+        put = replace(encode_put(form, stored, key), expect=None)  # whatever is there
+        _at_once(self._store.commit([put]))
 
     def find(self, kind: Kind[K], name: str, namespace: str = "ml") -> K | None:
-        found: K | None = self._things.get((kind, namespace if kind.is_namespaced else "", name))
-        return found
+        """What is stored."""
+        form = get_form(kind)
+        key = form.key(namespace if kind.is_namespaced else "", name)
+        record = _at_once(self._store.find(key))
+        return None if record is None else cast("K", form.decode(record.body))
 
-    def names(self, kind: AnyKind) -> list[str]:
-        return sorted(key[2] for key in self._things if key[0] is kind)
+    def names(self, kind: AnyKind, namespace: str = "ml") -> list[str]:
+        """The names of all objects, or those in a namespace."""
+        page = _at_once(self._store.page(Selection(get_form(kind).resource)))
+        return sorted(each.key.name for each in page.records if each.key.namespace in ("", namespace))
 
-    def put(self, kind: Kind[K], thing: K, uid: str = "") -> K:
-        """Store an object as it is, but for its version and uid."""
-        meta = thing.metadata
-        namespace = (meta.namespace or "ml") if kind.is_namespaced else ""
-        uid = uid or meta.uid or f"uid-{next(self._uids)}"
-        thing = replace(thing, metadata=replace(meta, namespace=namespace, uid=uid))
-        return self._store(kind, thing)
 
-    def _store(self, kind: Kind[K], thing: K) -> K:
-        meta = thing.metadata
-        key = (kind, meta.namespace, meta.name)
-        type_ = WatchEventType.MODIFIED if key in self._things else WatchEventType.ADDED
-        thing = replace(thing, metadata=replace(meta, resource_version=str(len(self._history) + 1)))
-        self._things[key] = thing
-        self._record(key, type_, thing)
-        return thing
+def _at_once(work: Coroutine[Any, Any, T]) -> T:
+    """What a call to the store in memory returns, which never waits."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return cast("T", end.value)
+    raise AssertionError("a store in memory never waits")
 
-    def _record(self, key: Key, type_: WatchEventType, thing: ApiObject) -> None:
-        self._history.append((key, type_, thing))
-        self._news.set()
 
-    async def _begin(self, verb: str) -> None:
-        await asyncio.sleep(0)
-        self.before_call(verb)
+class Meddled:
+    """A client whose requests are shown to the cluster's `before_call` first."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def _begin(self, verb: str, kind: AnyKind, name: str = "", options: object = None) -> Client:
+        self._cluster.before_call(Call(verb, kind, name, options))
+        return self._cluster.client
 
     async def get(self, kind: Kind[K], name: ObjectName) -> K:
-        await self._begin("get")
-        return self._get(kind, name)
-
-    def _get(self, kind: Kind[K], name: ObjectName) -> K:
-        found: K | None = self._things.get((kind, name.namespace, name.name))
-        if found is None:
-            raise NotFound(f'{kind.plural} "{name.name}" not found')
-        return found
+        return await self._begin("get", kind, name.name).get(kind, name)
 
     async def list(self, kind: Kind[K], options: ListOptions = ALL) -> ApiList[K]:
-        await self._begin("list")
-        keys = sorted(key[1:] for key in self._things if key[0] is kind and options.namespace in (None, key[1]))
-        items = tuple(self._things[kind, *key] for key in keys)
-        return ApiList(items=items, metadata=ListMeta(resource_version=str(len(self._history))))
+        return await self._begin("list", kind).list(kind, options)
 
     async def watch(self, kind: Kind[K], options: WatchOptions = ALL_CHANGES) -> AsyncGenerator[WatchEvent[K], None]:
-        await self._begin("watch")
-        position = int(options.resource_version or 0)
-        if options.send_initial_events or not position:
-            position = len(self._history)
-            for thing in [self._things[key] for key in self._things if key[0] is kind]:
-                yield WatchEvent(WatchEventType.ADDED, thing)
-            if options.send_initial_events:
-                marks = {"k8s.io/initial-events-end": "true"}
-                meta = ObjectMeta(resource_version=str(position), annotations=marks)
-                yield WatchEvent(WatchEventType.BOOKMARK, kind.struct(metadata=meta))
-        while True:
-            while position < len(self._history):
-                key, type_, thing = self._history[position]
-                position += 1
-                if key[0] is kind:
-                    yield WatchEvent(type_, thing)
-            self._news.clear()
-            await self._news.wait()
+        async for event in self._begin("watch", kind).watch(kind, options):
+            yield event
 
     async def create(self, kind: Kind[K], thing: K, options: WriteOptions = PLAIN, *, subresource: str = "") -> K:
-        await self._begin("create")
-        meta = thing.metadata
-        if kind.is_namespaced:
-            namespace = self._get(NAMESPACE, ObjectName(meta.namespace))
-            if namespace.metadata.deletion_timestamp is not None:
-                raise Forbidden(f"namespace {meta.namespace} is being terminated")
-        if (kind, meta.namespace, meta.name) in self._things:
-            raise AlreadyExists(f'{kind.plural} "{meta.name}" already exists')
-        uid = f"uid-{next(self._uids)}"
-        now = self._clock.now().to_time()
-        thing = kind.prepare_create(replace(thing, metadata=replace(meta, uid=uid, creation_timestamp=now)))
-        return self._store(kind, thing)
+        client = self._begin("create", kind, thing.metadata.name)
+        return await client.create(kind, thing, options, subresource=subresource)
 
     async def update(self, kind: Kind[K], thing: K, options: WriteOptions = PLAIN, *, subresource: str = "") -> K:
-        await self._begin("update")
-        return self._update(kind, thing, subresource)
-
-    def _update(self, kind: Kind[K], thing: K, subresource: str) -> K:
-        meta = thing.metadata
-        old = self._get(kind, ObjectName(meta.name, meta.namespace))
-        if meta.uid != old.metadata.uid or meta.resource_version != old.metadata.resource_version:
-            raise Conflict(f'Operation cannot be fulfilled on {kind.plural} "{meta.name}"')
-        now = self._clock.now().to_time()
-        if subresource == "status":
-            thing = kind.prepare_status(thing, old, now)
-        elif not subresource:
-            thing = kind.prepare_update(thing, old, now)
-        thing = replace(thing, metadata=replace(thing.metadata, deletion_timestamp=old.metadata.deletion_timestamp))
-        return old if thing == old else self._settle(kind, thing)
-
-    def _settle(self, kind: Kind[K], thing: K) -> K:
-        """Store an object, or remove it if it was only held by what it has no more."""
-        meta = thing.metadata
-        is_held = bool(meta.finalizers) or (isinstance(thing, Namespace) and bool(thing.spec.finalizers))
-        if meta.deletion_timestamp is None or is_held:
-            return self._store(kind, thing)
-        key = (kind, meta.namespace, meta.name)
-        del self._things[key]
-        gone = replace(thing, metadata=replace(meta, resource_version=str(len(self._history) + 1)))
-        self._record(key, WatchEventType.DELETED, gone)
-        return gone
+        client = self._begin("update", kind, thing.metadata.name)
+        return await client.update(kind, thing, options, subresource=subresource)
 
     async def patch(
         self,
@@ -173,35 +165,8 @@ class Cluster:
         *,
         subresource: str = "",
     ) -> K:
-        await self._begin("patch")
-        assert patch.type is PatchType.MERGE
-        stored = json.loads(encode(kind, self._get(kind, name), kind.declared_version))
-        merged = apply_merge_patch(stored, json.loads(patch.body))
-        new = decode(kind, kind.declared_version, msgspec.json.encode(merged))
-        return self._update(kind, new, subresource)
+        client = self._begin("patch", kind, name.name)
+        return await client.patch(kind, name, patch, options, subresource=subresource)
 
     async def delete(self, kind: Kind[K], name: ObjectName, options: DeleteOptions | None = None) -> K | None:
-        await self._begin("delete")
-        thing = self._get(kind, name)
-        meta = thing.metadata
-        options = options or DeleteOptions()
-        wanted = options.preconditions
-        if wanted is not None and (wanted.uid or meta.uid, wanted.resource_version or meta.resource_version) != (
-            meta.uid,
-            meta.resource_version,
-        ):
-            raise Conflict(f'Operation cannot be fulfilled on {kind.name} "{meta.name}"')
-        if meta.deletion_timestamp is not None:
-            return thing
-        kept = tuple(each for each in meta.finalizers if each not in POLICY_FINALIZERS.values())
-        added = POLICY_FINALIZERS.get(options.propagation_policy or "")
-        meta = replace(
-            meta,
-            finalizers=(*kept, added) if added else kept,
-            deletion_timestamp=self._clock.now().to_time(),
-            deletion_grace_period_seconds=0,
-        )
-        thing = replace(thing, metadata=meta)
-        if isinstance(thing, Namespace):
-            thing = replace(thing, status=replace(thing.status, phase="Terminating"))
-        return self._settle(kind, thing)
+        return await self._begin("delete", kind, name.name, options).delete(kind, name, options)

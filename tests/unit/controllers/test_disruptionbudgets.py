@@ -11,7 +11,7 @@ from dray.api.policy.budget import PodDisruptionBudget, PodDisruptionBudgetSpec,
 from dray.api.policy.kinds import POD_DISRUPTION_BUDGET
 from dray.controllers.disruptionbudgets import plan_status
 from dray.values.times import Time
-from tests.unit.controllers.running import make_cluster, running
+from tests.unit.controllers.running import Cluster, running
 
 NOW = Time(1_767_225_600)
 
@@ -77,10 +77,10 @@ def test_no_pods_leave_nothing() -> None:
 
 def test_the_status_follows_the_pods() -> None:
     async def scenario() -> None:
-        cluster, clock = make_cluster()
+        cluster = Cluster()
         cluster.put(POD_DISRUPTION_BUDGET, budget(least=1))
         cluster.put(POD, pod("p1"))
-        async with running(cluster, clock) as world:
+        async with running(cluster) as world:
             stored = cluster.find(POD_DISRUPTION_BUDGET, "b")
             assert stored is not None
             assert stored.status.disruptions_allowed == 0
@@ -90,7 +90,7 @@ def test_the_status_follows_the_pods() -> None:
             assert stored is not None
             assert stored.status.disruptions_allowed == 1
             evicted = replace(stored.status, disruptions_allowed=0, disrupted_pods={"p1": NOW})
-            await cluster.update(POD_DISRUPTION_BUDGET, replace(stored, status=evicted), subresource="status")
+            await cluster.client.update(POD_DISRUPTION_BUDGET, replace(stored, status=evicted), subresource="status")
             await world.settle()
             await world.pass_time(200)
             stored = cluster.find(POD_DISRUPTION_BUDGET, "b")

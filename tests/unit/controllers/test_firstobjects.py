@@ -6,33 +6,33 @@ from dray.api.core.kinds import CONFIG_MAP, NAMESPACE, SERVICE_ACCOUNT
 from dray.api.core.namespace import Namespace
 from dray.api.meta import ObjectMeta
 from dray.client.port import ObjectName
-from tests.unit.controllers.running import ROOT_CA, make_cluster, running
+from tests.unit.controllers.running import ROOT_CA, Cluster, running
 
 
 def test_every_namespace_gets_an_account_and_the_root_ca() -> None:
     async def scenario() -> None:
-        async with running(*make_cluster()) as world:
+        async with running(Cluster()) as world:
             bundle = world.cluster.find(CONFIG_MAP, "kube-root-ca.crt")
             assert bundle is not None
             assert bundle.data == {"ca.crt": ROOT_CA}
             assert "kubernetes.io/description" in bundle.metadata.annotations
             assert world.cluster.find(SERVICE_ACCOUNT, "default") is not None
-            await world.cluster.create(NAMESPACE, Namespace(metadata=ObjectMeta(name="late")))
+            await world.client.create(NAMESPACE, Namespace(metadata=ObjectMeta(name="late")))
             await world.settle()
             assert world.cluster.find(SERVICE_ACCOUNT, "default", "late") is not None
             assert world.cluster.find(CONFIG_MAP, "kube-root-ca.crt", "late") is not None
-            assert world.log.entries == [each for each in world.log.entries if each.level != "error"]
+            assert world.errors == []
 
     asyncio.run(scenario())
 
 
 def test_they_come_back_when_they_are_deleted_or_changed() -> None:
     async def scenario() -> None:
-        async with running(*make_cluster()) as world:
-            await world.cluster.delete(SERVICE_ACCOUNT, ObjectName("default", "ml"))
+        async with running(Cluster()) as world:
+            await world.client.delete(SERVICE_ACCOUNT, ObjectName("default", "ml"))
             bundle = world.cluster.find(CONFIG_MAP, "kube-root-ca.crt")
             assert bundle is not None
-            await world.cluster.update(CONFIG_MAP, replace(bundle, data={"ca.crt": "none"}))
+            await world.client.update(CONFIG_MAP, replace(bundle, data={"ca.crt": "none"}))
             await world.settle()
             bundle = world.cluster.find(CONFIG_MAP, "kube-root-ca.crt")
             assert bundle is not None

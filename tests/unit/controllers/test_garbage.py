@@ -12,8 +12,7 @@ from dray.api.meta import DeleteOptions, ObjectMeta, OwnerReference
 from dray.api.resource.kinds import RESOURCE_SLICE
 from dray.api.resource.slice import ResourceSlice
 from dray.client.port import ObjectName
-from tests.unit.controllers.cluster import Cluster
-from tests.unit.controllers.running import Running, make_cluster, running
+from tests.unit.controllers.running import Cluster, Running, running, working
 
 
 def owned_by(*owners: str, blocks: bool = False, kind: str = "ConfigMap") -> tuple[OwnerReference, ...]:
@@ -35,17 +34,17 @@ def names(world: Running) -> list[str]:
 
 
 async def delete(world: Running, name: str, policy: str) -> None:
-    await world.cluster.delete(CONFIG_MAP, ObjectName(name, "ml"), DeleteOptions(propagation_policy=policy))
+    await world.client.delete(CONFIG_MAP, ObjectName(name, "ml"), DeleteOptions(propagation_policy=policy))
     await world.settle()
 
 
 def play(prepare: Callable[[Cluster], None], act: Callable[[Running], Awaitable[None]]) -> None:
     async def scenario() -> None:
-        cluster, clock = make_cluster()
+        cluster = Cluster()
         prepare(cluster)
-        async with running(cluster, clock) as world:
+        async with running(cluster) as world:
             await act(world)
-            assert not [each for each in world.log.entries if each.level == "error"]
+            assert world.errors == []
 
     asyncio.run(scenario())
 
@@ -69,7 +68,7 @@ def test_descendants_go_after_their_owner_in_the_background() -> None:
 def test_descendants_go_before_their_owner_in_the_foreground() -> None:
     async def act(world: Running) -> None:
         gone: list[str] = []
-        world.cluster.before_call = lambda verb: gone.extend(
+        world.cluster.before_call = lambda call: gone.extend(
             name for name in ("grandchild", "child", "owner") if name not in names(world) and name not in gone
         )
         await delete(world, "owner", "Foreground")
@@ -107,7 +106,7 @@ def test_an_owner_waits_in_the_foreground_only_for_those_that_block_it() -> None
         assert blocker is not None
         assert blocker.metadata.deletion_timestamp is not None
         meta = replace(blocker.metadata, finalizers=())
-        await world.cluster.update(CONFIG_MAP, replace(blocker, metadata=meta))
+        await world.client.update(CONFIG_MAP, replace(blocker, metadata=meta))
         await world.settle()
         assert names(world) == ["other"]
 
@@ -163,7 +162,7 @@ def test_slices_go_with_their_node_and_not_with_what_lives_in_a_namespace() -> N
 
     async def act(world: Running) -> None:
         assert world.cluster.names(RESOURCE_SLICE) == ["s1", "s2"]
-        await world.cluster.delete(NODE, ObjectName("n1"))
+        await world.client.delete(NODE, ObjectName("n1"))
         await world.settle()
         assert world.cluster.names(RESOURCE_SLICE) == ["s2"]
 
@@ -198,10 +197,11 @@ def test_a_circle_does_not_hold_itself(circle: str) -> None:
 
 def test_what_was_left_behind_while_nobody_looked_is_collected_at_the_start() -> None:
     async def scenario() -> None:
-        cluster, clock = make_cluster()
+        cluster = Cluster()
         family(cluster)
-        await cluster.delete(CONFIG_MAP, ObjectName("owner", "ml"), DeleteOptions(propagation_policy="Background"))
-        async with running(cluster, clock) as world:
-            assert names(world) == ["stranger"]
+        async with cluster.serving():
+            await cluster.client.delete(CONFIG_MAP, ObjectName("owner", "ml"))
+            async with working(cluster) as world:
+                assert names(world) == ["stranger"]
 
     asyncio.run(scenario())

@@ -13,24 +13,24 @@ from dray.api.resource.kinds import RESOURCE_CLAIM
 from dray.client.port import ObjectName
 from dray.controllers.namespacedeletion import Remains, plan_conditions
 from dray.values.times import Time
-from tests.unit.controllers.running import make_cluster, running
+from tests.unit.controllers.running import Cluster, running
 
 NOW = Time(1_767_225_600)
 
 
 def test_everything_in_a_namespace_goes_then_the_namespace() -> None:
     async def scenario() -> None:
-        cluster, clock = make_cluster()
+        cluster = Cluster()
         cluster.put(CONFIG_MAP, ConfigMap(metadata=ObjectMeta(name="a")))
         cluster.put(POD, Pod(metadata=ObjectMeta(name="p")))
         cluster.put(EVENT, Event(metadata=ObjectMeta(name="e")))
         cluster.put(RESOURCE_CLAIM, ResourceClaim(metadata=ObjectMeta(name="c")))
         cluster.put(CONFIG_MAP, ConfigMap(metadata=ObjectMeta(name="a", namespace="other")))
-        async with running(cluster, clock) as world:
-            await cluster.delete(NAMESPACE, ObjectName("ml"))
+        async with running(cluster) as world:
+            await cluster.client.delete(NAMESPACE, ObjectName("ml"))
             await world.settle()
-            assert cluster.names(NAMESPACE) == []
-            assert cluster.names(CONFIG_MAP) == ["a"]
+            assert cluster.find(NAMESPACE, "ml") is None
+            assert cluster.names(CONFIG_MAP, "other") == ["a"]
             assert [*cluster.names(POD), *cluster.names(EVENT), *cluster.names(RESOURCE_CLAIM)] == []
 
     asyncio.run(scenario())
@@ -38,10 +38,10 @@ def test_everything_in_a_namespace_goes_then_the_namespace() -> None:
 
 def test_a_namespace_says_what_holds_it_up_and_goes_when_that_is_gone() -> None:
     async def scenario() -> None:
-        cluster, clock = make_cluster()
+        cluster = Cluster()
         cluster.put(CONFIG_MAP, ConfigMap(metadata=ObjectMeta(name="stuck", finalizers=("example.com/x",))))
-        async with running(cluster, clock) as world:
-            await cluster.delete(NAMESPACE, ObjectName("ml"))
+        async with running(cluster) as world:
+            await cluster.client.delete(NAMESPACE, ObjectName("ml"))
             await world.settle()
             namespace = cluster.find(NAMESPACE, "ml")
             assert namespace is not None
@@ -84,10 +84,10 @@ def test_a_namespace_says_what_holds_it_up_and_goes_when_that_is_gone() -> None:
             assert namespace.metadata.resource_version == version
             stuck = cluster.find(CONFIG_MAP, "stuck")
             assert stuck is not None
-            await cluster.update(CONFIG_MAP, replace(stuck, metadata=replace(stuck.metadata, finalizers=())))
+            await cluster.client.update(CONFIG_MAP, replace(stuck, metadata=replace(stuck.metadata, finalizers=())))
             await world.settle()
-            assert cluster.names(NAMESPACE) == []
-            assert not [each for each in world.log.entries if each.level == "error"]
+            assert cluster.find(NAMESPACE, "ml") is None
+            assert not world.errors
 
     asyncio.run(scenario())
 

@@ -2,17 +2,17 @@ import asyncio
 
 from dray.api.scheduling.kinds import PRIORITY_CLASS
 from dray.client.port import ObjectName
-from tests.unit.controllers.running import make_cluster, running
+from tests.unit.controllers.running import Cluster, running
 
 
 def test_the_classes_of_the_system_are_always_there() -> None:
     async def scenario() -> None:
-        async with running(*make_cluster()) as world:
+        async with running(Cluster()) as world:
             assert world.cluster.names(PRIORITY_CLASS) == ["system-cluster-critical", "system-node-critical"]
             made = world.cluster.find(PRIORITY_CLASS, "system-node-critical")
             assert made is not None
             assert (made.value, made.global_default) == (2_000_001_000, False)
-            await world.cluster.delete(PRIORITY_CLASS, ObjectName("system-node-critical"))
+            await world.client.delete(PRIORITY_CLASS, ObjectName("system-node-critical"))
             await world.settle()
             assert world.cluster.names(PRIORITY_CLASS) == ["system-cluster-critical", "system-node-critical"]
 

@@ -12,7 +12,8 @@ from dray.api.resource.kinds import RESOURCE_CLAIM
 from dray.api.resource.request import DeviceRequest, ExactDeviceRequest
 from dray.client.port import ObjectName
 from dray.values.quantity import Quantity
-from tests.unit.controllers.running import Running, make_cluster, running
+from tests.unit.controllers.cluster import Call
+from tests.unit.controllers.running import Cluster, Running, running
 
 DEVICES = "gpu.deviceclass.resource.k8s.io/devices"
 CLAIMS = "count/resourceclaims.resource.k8s.io"
@@ -39,13 +40,13 @@ def used(world: Running) -> dict[str, str]:
 
 def test_what_is_in_use_is_counted_and_counted_again_when_something_goes() -> None:
     async def scenario() -> None:
-        cluster, clock = make_cluster()
+        cluster = Cluster()
         cluster.put(RESOURCE_CLAIM, claim("a", 2))
         cluster.put(RESOURCE_CLAIM, claim("b", 1))
         cluster.put(RESOURCE_QUOTA, quota(devices=5, claims=4, configmaps=9, unserved=1, unknown=1))
-        async with running(cluster, clock) as world:
+        async with running(cluster) as world:
             assert used(world) == {DEVICES: "3", CLAIMS: "2", "configmaps": "1", "persistentvolumeclaims": "0"}
-            await cluster.delete(RESOURCE_CLAIM, ObjectName("a", "ml"))
+            await cluster.client.delete(RESOURCE_CLAIM, ObjectName("a", "ml"))
             await world.settle()
             assert used(world) == {DEVICES: "1", CLAIMS: "1", "configmaps": "1", "persistentvolumeclaims": "0"}
 
@@ -54,12 +55,14 @@ def test_what_is_in_use_is_counted_and_counted_again_when_something_goes() -> No
 
 def test_a_pod_that_has_ended_is_in_no_use() -> None:
     async def scenario() -> None:
-        cluster, clock = make_cluster()
-        pod = cluster.put(POD, Pod(metadata=ObjectMeta(name="p")))
+        cluster = Cluster()
+        cluster.put(POD, Pod(metadata=ObjectMeta(name="p")))
         cluster.put(RESOURCE_QUOTA, quota(pods=1))
-        async with running(cluster, clock) as world:
+        async with running(cluster) as world:
             assert used(world) == {"pods": "1"}
-            await cluster.update(POD, replace(pod, status=PodStatus(phase="Succeeded")), subresource="status")
+            pod = cluster.find(POD, "p")
+            assert pod is not None
+            await cluster.client.update(POD, replace(pod, status=PodStatus(phase="Succeeded")), subresource="status")
             await world.settle()
             assert used(world) == {"pods": "0"}
 
@@ -68,12 +71,12 @@ def test_a_pod_that_has_ended_is_in_no_use() -> None:
 
 def test_changed_limits_come_into_force() -> None:
     async def scenario() -> None:
-        cluster, clock = make_cluster()
+        cluster = Cluster()
         cluster.put(RESOURCE_QUOTA, quota(pods=1))
-        async with running(cluster, clock) as world:
+        async with running(cluster) as world:
             stored = cluster.find(RESOURCE_QUOTA, "q")
             assert stored is not None
-            await cluster.update(RESOURCE_QUOTA, replace(stored, spec=quota(secrets=3).spec))
+            await cluster.client.update(RESOURCE_QUOTA, replace(stored, spec=quota(secrets=3).spec))
             await world.settle()
             assert used(world) == {"secrets": "0"}
 
@@ -82,19 +85,24 @@ def test_changed_limits_come_into_force() -> None:
 
 def test_a_charge_that_comes_while_we_count_is_not_overwritten() -> None:
     async def scenario() -> None:
-        cluster, clock = make_cluster()
+        cluster = Cluster()
         cluster.put(RESOURCE_QUOTA, quota(claims=4))
 
-        def charge_once(verb: str) -> None:
+        def charge_once(call: Call) -> None:
             """As admission does: the claim and the quota's use in one transaction, right before our status arrives."""
             stored = cluster.find(RESOURCE_QUOTA, "q")
-            if verb == "update" and stored is not None and cluster.find(RESOURCE_CLAIM, "a") is None:
+            if (
+                call.verb == "update"
+                and call.kind is RESOURCE_QUOTA
+                and stored is not None
+                and cluster.find(RESOURCE_CLAIM, "a") is None
+            ):
                 cluster.put(RESOURCE_CLAIM, claim("a", 1))
                 charged = replace(stored.status, used={CLAIMS: Quantity.of(1)})
                 cluster.put(RESOURCE_QUOTA, replace(stored, status=charged))
 
         cluster.before_call = charge_once
-        async with running(cluster, clock) as world:
+        async with running(cluster) as world:
             await world.pass_time(1)
             assert used(world) == {CLAIMS: "1"}
 

@@ -1,10 +1,13 @@
 import asyncio
 
+from msgspec.structs import replace
+
 from dray.api.core.configmap import ConfigMap
 from dray.api.core.kinds import CONFIG_MAP, NAMESPACE, SERVICE_ACCOUNT
 from dray.api.meta import DeleteOptions, LabelSelector, ObjectMeta, OwnerReference
 from dray.api.rbac.kinds import CLUSTER_ROLE
 from dray.api.rbac.role import AggregationRule, ClusterRole, PolicyRule
+from dray.api.registry import SERVED
 from dray.client.port import ObjectName, Unreachable
 from dray.controllers.queue import KeyedQueue
 from dray.controllers.runtime import Controller, Effects
@@ -12,8 +15,8 @@ from dray.effects.clock import FakeClock
 from dray.effects.entropy import SeededEntropy
 from dray.effects.log import Level, MemoryLog
 from dray.errors import Conflict
-from tests.unit.controllers.cluster import Cluster
-from tests.unit.controllers.running import make_cluster, running
+from tests.unit.controllers.cluster import Call
+from tests.unit.controllers.running import Cluster, running, working
 
 
 def test_a_key_waits_once_and_is_worked_on_by_one() -> None:
@@ -68,19 +71,19 @@ def test_what_fails_is_tried_again_after_growing_delays() -> None:
 
 def test_aggregated_roles_are_put_together() -> None:
     async def scenario() -> None:
-        cluster, clock = make_cluster()
+        cluster = Cluster()
         rule = PolicyRule(verbs=("get",), api_groups=("",), resources=("pods",))
         selector = LabelSelector(match_labels={"to": "view"})
         aggregation = AggregationRule(cluster_role_selectors=(selector,))
         cluster.put(CLUSTER_ROLE, ClusterRole(metadata=ObjectMeta(name="view"), aggregation_rule=aggregation))
-        async with running(cluster, clock) as world:
+        async with running(cluster) as world:
             part = ClusterRole(metadata=ObjectMeta(name="part", labels={"to": "view"}), rules=(rule,))
-            await cluster.create(CLUSTER_ROLE, part)
+            await cluster.client.create(CLUSTER_ROLE, part)
             await world.settle()
             view = cluster.find(CLUSTER_ROLE, "view")
             assert view is not None
             assert view.rules == (rule,)
-            await cluster.delete(CLUSTER_ROLE, ObjectName("part"))
+            await cluster.client.delete(CLUSTER_ROLE, ObjectName("part"))
             await world.settle()
             view = cluster.find(CLUSTER_ROLE, "view")
             assert view is not None
@@ -96,42 +99,40 @@ class Killed(Exception):
 def test_killed_at_any_request_they_come_to_the_same_end() -> None:
     async def scenario(requests: int) -> bool:
         """Whether there were so many requests at all."""
-        cluster, clock = make_cluster()
+        cluster = Cluster()
         for name, owner in (("owner", ""), ("child", "owner"), ("grandchild", "child")):
-            owners = (
-                OwnerReference(api_version="v1", kind="ConfigMap", name=owner, uid=owner, block_owner_deletion=True),
-            )
-            meta = ObjectMeta(name=name, owner_references=owners if owner else ())
+            reference = OwnerReference(api_version="v1", kind="ConfigMap", name=owner, uid=owner)
+            reference = replace(reference, block_owner_deletion=True)
+            meta = ObjectMeta(name=name, owner_references=(reference,) if owner else ())
             cluster.put(CONFIG_MAP, ConfigMap(metadata=meta), uid=name)
-        foreground = DeleteOptions(propagation_policy="Foreground")
-        await cluster.delete(CONFIG_MAP, ObjectName("owner", "ml"), foreground)
-        stopped = await work_until_killed(cluster, clock, requests)
-        async with running(cluster, clock) as world:
-            await world.pass_time(5)
-            assert cluster.names(CONFIG_MAP) == ["kube-root-ca.crt"]
-            assert cluster.names(SERVICE_ACCOUNT) == ["default"]
-            await cluster.delete(NAMESPACE, ObjectName("ml"))
-            await world.settle()
-            assert cluster.names(NAMESPACE) == []
-        return stopped
+        async with cluster.serving():
+            foreground = DeleteOptions(propagation_policy="Foreground")
+            await cluster.client.delete(CONFIG_MAP, ObjectName("owner", "ml"), foreground)
+            was_killed = await work_until_killed(cluster, requests)
+            async with working(cluster) as world:
+                await world.pass_time(5)
+                assert cluster.names(CONFIG_MAP) == ["kube-root-ca.crt"]
+                assert cluster.names(SERVICE_ACCOUNT) == ["default"]
+                await cluster.client.delete(NAMESPACE, ObjectName("ml"))
+                await world.settle()
+                assert cluster.find(NAMESPACE, "ml") is None
+        return was_killed
 
-    for requests in range(1, 400):
-        if not asyncio.run(scenario(requests)):
-            return
-    raise AssertionError("more requests than expected")
+    counts = range(len(tuple(SERVED)), 400)
+    assert any(not asyncio.run(scenario(requests)) for requests in counts), "more requests than expected"
 
 
-async def work_until_killed(cluster: Cluster, clock: FakeClock, requests: int) -> bool:
+async def work_until_killed(cluster: Cluster, requests: int) -> bool:
     left = requests
 
-    def count_down(verb: str) -> None:
+    def count_down(call: Call) -> None:
         nonlocal left
         left -= 1
         if left <= 0:
             raise Killed
 
     cluster.before_call = count_down
-    async with running(cluster, clock) as world:
+    async with working(cluster) as world:
         await world.pass_time(5)
-    cluster.before_call = lambda verb: None
+    cluster.before_call = lambda call: None
     return left <= 0
