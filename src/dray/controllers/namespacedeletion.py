@@ -123,21 +123,25 @@ class NamespaceDeletion:
             self.controller.wake(namespace.metadata.name)
 
     async def reconcile(self, name: str) -> float | None:
-        """Delete what is there; once nothing is left, give the namespace free."""
+        """Delete what is there; once nothing is left, give the namespace free.
+
+        Creations that were admitted before the deletion may still be on their way into the store. What is left is
+        therefore written down first, which queues behind them, and then looked at once more.
+        """
         namespace = await find_stored(self._client, NAMESPACE, ObjectName(name))
         if namespace is None or namespace.metadata.deletion_timestamp is None:
             return None
         if _CONTENT not in namespace.spec.finalizers:
             return None
         remains = await self._delete_content(name)
-        if remains.is_empty:
-            kept = tuple(each for each in namespace.spec.finalizers if each != _CONTENT)
-            free = replace(namespace, spec=replace(namespace.spec, finalizers=kept))
-            await self._write(free, "finalize")
-            return None
         conditions = plan_conditions(namespace, remains, self._clock.now().to_time())
         if conditions != namespace.status.conditions:
             await self._write(replace(namespace, status=replace(namespace.status, conditions=conditions)), "status")
+            return 0.0 if remains.is_empty else _LOOK_AGAIN_SECONDS
+        if remains.is_empty:
+            kept = tuple(each for each in namespace.spec.finalizers if each != _CONTENT)
+            await self._write(replace(namespace, spec=replace(namespace.spec, finalizers=kept)), "finalize")
+            return None
         return _LOOK_AGAIN_SECONDS
 
     async def _write(self, namespace: Namespace, subresource: str) -> None:

@@ -5,7 +5,7 @@ so that our status loses the race and the count begins again: a charge is never 
 """
 
 from collections.abc import Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from msgspec.structs import replace
 
@@ -27,6 +27,9 @@ from dray.controllers.writing import find_stored
 __all__ = ["QuotaStatus"]
 
 K = TypeVar("K", bound=ApiObject)
+
+_ROUND_SECONDS: Final = 300.0
+"""How often a quota is counted even if nothing woke us: what was created while its limits came into force."""
 
 
 class _Listing:
@@ -65,15 +68,16 @@ class QuotaStatus:
         for quota in self._mirrors.list(RESOURCE_QUOTA, old.metadata.namespace):
             self.controller.wake(ObjectName(quota.metadata.name, quota.metadata.namespace))
 
-    async def reconcile(self, name: ObjectName) -> None:
+    async def reconcile(self, name: ObjectName) -> float | None:
         """Count, and write what was counted if it is news."""
         quota = await find_stored(self._client, RESOURCE_QUOTA, name)
         if quota is None:
-            return
+            return None
         objects = _Listing({kind: await self._list(kind, name.namespace) for kind in _find_needed(quota)})
         status = recount(quota, Surroundings(objects, self._clock.now().to_time()))
         if status != quota.status:
             await self._client.update(RESOURCE_QUOTA, replace(quota, status=status), subresource="status")
+        return _ROUND_SECONDS
 
     async def _list(self, kind: Kind[Any], namespace: str) -> Sequence[ApiObject]:
         listed = await self._client.list(kind, ListOptions(namespace=namespace if kind.is_namespaced else None))

@@ -48,6 +48,7 @@ class Controller(Generic[Key]):
         self._effects = effects
         self._workers = workers
         self._failures: dict[Key, int] = {}
+        self._due: dict[Key, float] = {}
 
     @property
     def is_idle(self) -> bool:
@@ -69,12 +70,23 @@ class Controller(Generic[Key]):
             key = await self._queue.take()
             delay = await self._attempt(key)
             self._queue.finish(key)
-            if delay is not None:
-                tasks.create_task(self._wake_later(key, delay), name=f"{self.name} later")
+            if delay is None:
+                self._due.pop(key, None)
+            else:
+                self._wake_later(key, delay, tasks)
 
-    async def _wake_later(self, key: Key, seconds: float) -> None:
+    def _wake_later(self, key: Key, seconds: float, tasks: asyncio.TaskGroup) -> None:
+        """Look at a key again, once, however often it is looked at before: the earliest time counts."""
+        due = self._effects.clock.monotonic() + seconds
+        if key not in self._due or due < self._due[key]:
+            self._due[key] = due
+            tasks.create_task(self._wait(key, due, seconds), name=f"{self.name} later")
+
+    async def _wait(self, key: Key, due: float, seconds: float) -> None:
         await self._effects.clock.sleep(seconds)
-        self._queue.add(key)
+        if self._due.get(key) == due:
+            del self._due[key]
+            self._queue.add(key)
 
     async def _attempt(self, key: Key) -> float | None:
         """Reconcile once. Seconds until the next try, None if there is nothing to wait for."""

@@ -13,6 +13,7 @@ from dray.api.resource.kinds import RESOURCE_CLAIM
 from dray.client.port import ObjectName
 from dray.controllers.namespacedeletion import Remains, plan_conditions
 from dray.values.times import Time
+from tests.unit.controllers.cluster import Call
 from tests.unit.controllers.running import Cluster, running
 
 NOW = Time(1_767_225_600)
@@ -88,6 +89,28 @@ def test_a_namespace_says_what_holds_it_up_and_goes_when_that_is_gone() -> None:
             await world.settle()
             assert cluster.find(NAMESPACE, "ml") is None
             assert not world.errors
+
+    asyncio.run(scenario())
+
+
+def test_what_was_admitted_before_the_deletion_and_comes_late_goes_too() -> None:
+    async def scenario() -> None:
+        cluster = Cluster()
+        late: list[str] = []
+
+        def arrive(call: Call) -> None:
+            """The store takes it in after the content was listed, and before the first write that follows."""
+            if call.verb == "update" and call.kind is NAMESPACE and not late:
+                late.append("late")
+                cluster.put(CONFIG_MAP, ConfigMap(metadata=ObjectMeta(name="late")))
+
+        async with running(cluster) as world:
+            cluster.before_call = arrive
+            await cluster.client.delete(NAMESPACE, ObjectName("ml"))
+            await world.settle()
+            assert late
+            assert cluster.names(CONFIG_MAP) == []
+            assert cluster.find(NAMESPACE, "ml") is None
 
     asyncio.run(scenario())
 

@@ -69,6 +69,32 @@ def test_what_fails_is_tried_again_after_growing_delays() -> None:
     asyncio.run(scenario())
 
 
+def test_a_key_that_is_woken_often_is_looked_at_again_once() -> None:
+    async def scenario() -> None:
+        clock = FakeClock()
+        tried: list[float] = []
+
+        async def reconcile(key: str) -> float | None:
+            tried.append(clock.monotonic())
+            return 10.0 if len(tried) < 30 else None
+
+        controller = Controller("test", reconcile, Effects(clock, SeededEntropy(1), MemoryLog()))
+        task = asyncio.create_task(controller.run())
+        for _ in range(5):
+            controller.wake("key")
+            for _ in range(5):
+                await asyncio.sleep(0)
+        assert tried == [0.0] * 5
+        for _ in range(100):
+            await clock.advance(1)
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert len(tried) in range(14, 16)
+
+    asyncio.run(scenario())
+
+
 def test_aggregated_roles_are_put_together() -> None:
     async def scenario() -> None:
         cluster = Cluster()
