@@ -6,13 +6,18 @@ from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace as replace_in
 from itertools import combinations
+from pathlib import Path
 
-from hypothesis import assume, given, settings
+import msgspec
+import yaml
+from hypothesis import assume, example, given, settings
 from msgspec.structs import replace
 
 from dray.allocator.explain import explain
 from dray.allocator.ids import claim_ref
 from dray.allocator.reasons import Conflict, Explanation, ReasonCode, Remedy, RemedyCode
+from dray.api.core.node import Node
+from dray.api.mending import decode_custom
 from dray.api.meta import ObjectMeta
 from dray.api.resource.claim import DeviceClaim, DeviceConstraint, ResourceClaim
 from dray.api.resource.device import Device
@@ -24,14 +29,40 @@ from dray.audit.wishes import Wish, failing_selector, is_tolerated, list_wishes
 from dray.audit.world import Published, World
 from tests.properties.allocating import cluster_of, expected_answer
 from tests.properties.artist import NODE, Feature
+from tests.properties.expressions import derived_or_nothing, is_true
 from tests.properties.oracle import Ending
-from tests.properties.worlds import worlds
+from tests.properties.worlds import CLASSES, worlds
 
 EXAMPLES = settings().max_examples
+CASES = Path(__file__).parents[1] / "cases" / "explanations"
 UNEXPLAINED = frozenset([Feature.FAILING])
 """Selectors that fail end an attempt with an error, which explains itself."""
 
 Terms = ExactDeviceRequest | DeviceSubRequest
+
+
+class Case(msgspec.Struct, frozen=True):
+    """A world that was explained wrongly."""
+
+    slices: tuple[ResourceSlice, ...]
+    claims: tuple[ResourceClaim, ...]
+    allocated: tuple[ResourceClaim, ...] = ()
+
+
+def load_world(raw: object) -> World:
+    case = msgspec.json.decode(msgspec.json.encode(raw), type=Case, dec_hook=decode_custom)
+    node = Node(metadata=ObjectMeta(name=NODE, labels={"zone": "a"}))
+    return World(node, CLASSES, case.slices, case.allocated, case.claims, is_true, derived_or_nothing)
+
+
+REGRESSIONS = yaml.safe_load(CASES.joinpath("worlds.yaml").read_text(encoding="utf-8"))
+
+
+def on_regressions(test: Callable[[World], None]) -> Callable[[World], None]:
+    """Try worlds that were explained wrongly before random ones."""
+    for each in REGRESSIONS:
+        test = example(world=load_world(each)).via(each["name"])(test)
+    return test
 
 
 def explained(world: World) -> Explanation:
@@ -102,6 +133,7 @@ def weaker(conflict: Conflict) -> Iterator[tuple[Sequence[tuple[int, str]], Sequ
         yield conflict.requests, [each for each in conflict.constraints if each != left_out]
 
 
+@on_regressions
 @settings(max_examples=4 * EXAMPLES)
 @given(world=worlds(without=UNEXPLAINED))
 def test_conflict_is_one_and_nothing_in_it_can_be_spared(world: World) -> None:
@@ -173,6 +205,7 @@ def _without_selector(terms: Terms, expression: str) -> Terms:
     return replace(terms, selectors=kept)
 
 
+@on_regressions
 @settings(max_examples=4 * EXAMPLES)
 @given(world=worlds(without=UNEXPLAINED))
 def test_every_remedy_makes_the_claims_fit(world: World) -> None:
@@ -185,6 +218,7 @@ def test_every_remedy_makes_the_claims_fit(world: World) -> None:
             assert any(map(fits, applied(world, remedy))), remedy
 
 
+@on_regressions
 @settings(max_examples=EXAMPLES)
 @given(world=worlds(without=UNEXPLAINED))
 def test_releasing_is_proposed_whenever_it_helps(world: World) -> None:
@@ -218,6 +252,7 @@ def static_reason(world: World, wish: Wish, published: Published, offered: Seque
     return None if is_tolerated(wish, published) else ReasonCode.TAINTED
 
 
+@on_regressions
 @settings(max_examples=4 * EXAMPLES)
 @given(world=worlds(without=UNEXPLAINED))
 def test_devices_are_counted_by_reason_as_defined(world: World) -> None:

@@ -110,17 +110,7 @@ class _Builder:
         self.interners: dict[str, Interner] = {}
         self.columns: dict[tuple[str, int, Demand | None], Column] = {}
         self.shared = reduce(or_, (1 << i for i, d in enumerate(view.devices) if d.allow_multiple_allocations), 0)
-        self.unusable = self._unusable()
-
-    def _unusable(self) -> int:
-        """Places of devices that need a node to leave out calls, which this one does not offer."""
-        if self.view.supports_optional_operations:
-            return 0
-        mask = 0
-        for start, _, prepared in self.view.segments:
-            if prepared.source.spec.skip_node_operations:
-                mask |= ((1 << len(prepared.devices)) - 1) << start
-        return mask
+        self.inoperable = view.inoperable
 
     def build(self) -> Arena:
         complaint: Complaint | None = None
@@ -175,7 +165,7 @@ class _Builder:
             claim=demand.claim,
             demand=demand,
             selected=selected,
-            candidates=self._tolerated(demand, selected & ~self.unusable),
+            candidates=self._tolerated(demand, selected & ~self.inoperable),
             faults=faults,
             amounts={place: taken for place, taken in (amounts or {}).items() if self.shared >> place & 1},
             columns=columns,

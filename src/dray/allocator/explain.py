@@ -102,7 +102,9 @@ def _name_conflict(
     named = [(claim, arena.constraints[claim][index].attribute) for claim, index in constraints]
     best: tuple[str, int | None] = ("", None)
     if len(kept) == 1 and len(constraints) == 1 and not _constraint_is_distinct(arena, constraints[0]):
-        best = _best_group(arena.requests[kept[0]].options[0], view, occupancy, constraints[0][1], named[0][1])
+        index = constraints[0][1]
+        option = next(each for each in arena.requests[kept[0]].options if index in dict(each.columns))
+        best = _best_group(option, view, occupancy, index, named[0][1])
     return Conflict(tuple(requests), tuple(named), best[0], best[1])
 
 

@@ -162,11 +162,11 @@ def _without_selector(shape: Shape, demand: Demand, number: int) -> Shape:
 
 def _tolerations(arena: Arena, occupancy: Occupancy, view: NodeView, options: Sequence[Option]) -> Iterator[Remedy]:
     taints: dict[str, None] = {}
+    inoperable = view.inoperable
     for option in options:
-        for place in bits(option.selected & ~option.candidates):
+        for place in bits(option.selected & ~option.candidates & ~inoperable):
             taint = first_intolerable(view.devices[place].taints, option.demand.tolerations)
-            if taint is None:
-                return
-            taints[f"{taint.key}={taint.value}:{taint.effect}"] = None
-    if taints and fits(tolerating(arena), occupancy):
+            if taint is not None:
+                taints[f"{taint.key}={taint.value}:{taint.effect}"] = None
+    if taints and fits(tolerating(arena, inoperable), occupancy):
         yield Remedy(RemedyCode.TOLERATE_TAINTS, tuple(taints), len(taints))

@@ -101,6 +101,17 @@ class NodeView:
         return OPTIONAL_NODE_OPERATIONS in self.node.status.declared_features
 
     @property
+    def inoperable(self) -> int:
+        """Places of devices that need a node to leave out calls, which this one does not offer."""
+        if self.supports_optional_operations:
+            return 0
+        mask = 0
+        for start, _, prepared in self.segments:
+            if prepared.source.spec.skip_node_operations:
+                mask |= ((1 << len(prepared.devices)) - 1) << start
+        return mask
+
+    @property
     def has_invalid_pool(self) -> bool:
         """Whether a pool the node sees contradicts itself."""
         return any(pool.state is PoolState.INVALID for pool in self.pools)

@@ -46,9 +46,9 @@ def without_constraints(arena: Arena, dropped: Collection[ConstraintRef]) -> Are
     return _with_options(arena, freed)
 
 
-def tolerating(arena: Arena) -> Arena:
-    """The same if no taint kept anybody away. Devices that the node cannot operate come back too."""
-    return _with_options(arena, lambda option: replace(option, candidates=option.selected))
+def tolerating(arena: Arena, inoperable: int) -> Arena:
+    """The same if no taint kept anybody away. Places that the node cannot operate stay out."""
+    return _with_options(arena, lambda option: replace(option, candidates=option.selected & ~inoperable))
 
 
 def _with_options(arena: Arena, change: Callable[[Option], Option]) -> Arena:
