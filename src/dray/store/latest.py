@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from dray.store.port import Change, Key, Page, Record, Selection
 
-__all__ = ["EarlierPage", "LatestState", "PageQuery", "superseded_since"]
+__all__ = ["EarlierPage", "LatestState", "PageQuery", "share_records", "superseded_since"]
 
 _BY_KEY = attrgetter("key")
 
@@ -113,6 +113,20 @@ def superseded_since(changes: Iterable[Change], revision: int) -> Iterator[Recor
     for change in changes:
         if change.previous is not None and change.previous.revision <= revision:
             yield change.previous
+
+
+def share_records(changes: Iterable[Change], latest: LatestState) -> Iterator[Change]:
+    """The same changes, with each record once: changes that were read from a disk come with copies of their own."""
+    seen: dict[int, Record] = {}
+    for change in changes:
+        record, previous = change.record, change.previous
+        held = latest.find(change.key)
+        if record is not None:
+            record = held if held is not None and held.revision == record.revision else record
+            seen[record.revision] = record
+        if previous is not None:
+            previous = seen.pop(previous.revision, previous)
+        yield Change(change.revision, change.key if record is None else record.key, record, previous)
 
 
 def _is_a_span(selection: Selection) -> bool:

@@ -15,7 +15,7 @@ from typing import Final
 from dray.store.database import Contents, Database
 from dray.store.groupcommit import GroupCommit
 from dray.store.history import HistoryReader
-from dray.store.latest import LatestState, PageQuery
+from dray.store.latest import LatestState, PageQuery, share_records
 from dray.store.listeners import Listeners
 from dray.store.port import (
     Bounds,
@@ -87,7 +87,8 @@ class SqliteStore:
         newest = self._transactions.revision
         if since >= newest:
             return ()
-        return await self._loop.run_in_executor(self._reading, self._reader.changes, since, newest, limit)
+        changes = await self._loop.run_in_executor(self._reading, self._reader.changes, since, newest, limit)
+        return tuple(share_records(changes, self._latest))
 
     def follow(self, listener: Listener) -> Callable[[], None]:
         """See `Store.follow`."""

@@ -50,6 +50,17 @@ async def test_everything_is_there_after_a_restart(path: Path) -> None:
         assert (await put(store, pod("c"))).revision == removed.revision + 1
 
 
+async def test_history_that_is_read_shares_the_memory_of_the_present(path: Path) -> None:
+    async with open_sqlite_store(path) as store:
+        await put(store, pod("a"), b"one")
+        await put(store, pod("a"), b"two")
+        await put(store, pod("a"), b"three")
+        first, second, third = await store.changes(1)
+        assert second.previous is first.record
+        assert third.previous is second.record
+        assert third.record is await store.find(pod("a"))
+
+
 async def test_the_revision_goes_on_after_its_row_is_compacted(path: Path) -> None:
     async with open_sqlite_store(path) as store:
         await put(store, pod("a"))
