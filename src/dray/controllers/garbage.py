@@ -28,8 +28,8 @@ from dray.errors import NotFound
 
 __all__ = ["GarbageCollector", "Item"]
 
-_WORKERS: Final = 4
-"""Deletions of one owner's many dependents overlap; the server orders them."""
+_WORKERS: Final = 16
+"""Deletions of one owner's many dependents overlap: the server makes them durable in one go."""
 
 
 class Item(NamedTuple):
