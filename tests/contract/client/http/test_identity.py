@@ -1,5 +1,6 @@
 """Who the server is, and who we are."""
 
+import asyncio
 import json
 import sys
 from collections.abc import AsyncGenerator, Mapping
@@ -21,7 +22,7 @@ from dray.effects.entropy import SeededEntropy
 from dray.errors import Unauthorized
 from tests.contract.client.authority import Authority
 from tests.contract.client.objects import config_map
-from tests.contract.client.rawserver import RawServer, reply, serve_raw, slam
+from tests.contract.client.rawserver import RawServer, reply, serve_raw
 
 A = ObjectName("a", "default")
 THING = reply(200, b'{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"default"}}')
@@ -106,11 +107,16 @@ async def test_a_key_that_does_not_fit_is_refused(tmp_path: Path) -> None:
 
 
 async def test_tls_is_expected_where_there_is_none() -> None:
-    async with serve_raw([slam]) as server:
-        url = server.url.replace("http:", "https:")
-        async with client_of(Connection(url, trust=Trust(AUTHORITY.pem))) as client:
-            with pytest.raises(Unreachable):
+    def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with client_of(Connection(f"https://127.0.0.1:{port}", trust=Trust(AUTHORITY.pem))) as client:
+            with pytest.raises(Unreachable, match="TLS") as caught:
                 await client.create(CONFIG_MAP, config_map("a"))
+    assert not caught.value.may_have_acted
 
 
 @pytest.mark.parametrize(
