@@ -3,13 +3,15 @@
 Each line of a file is recognised by its shape and judged by the module that knows it. Mismatches are printed as they
 come; texts and the choice among legal devices are counted apart and never fail a line (`--texts` prints texts that
 differ). What dray does better on purpose passes, and is listed. Ends in `N passed, N failed`; `--json` prints counts.
+With `--server URL --token T`, or `--kubeconfig FILE`, recorded creates are sent to that API server instead.
 """
 
 import argparse
 import json
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from tools.conformance_allocator import AllocationJudge
 from tools.conformance_api import UpdateJudge, ValidationJudge, VersionJudge
 from tools.conformance_cel import ExpressionJudge
 from tools.conformance_lines import Judge, Line, Verdict
+from tools.conformance_server import ServerJudge, find_server
 
 JUDGES: tuple[Judge, ...] = (ValidationJudge(), UpdateJudge(), VersionJudge(), ExpressionJudge(), AllocationJudge())
 MAX_MISMATCHES_SHOWN = 6
@@ -32,12 +35,12 @@ def read_lines(file: Path) -> Iterator[tuple[str, Line]]:
             yield line.get("name") or f"line {number}", line
 
 
-def judge_line(line: Line) -> Verdict:
+def judge_line(line: Line, judges: Sequence[Judge] = JUDGES) -> Verdict:
     """The verdict of the judge that recognises the line.
 
     A crash is a mismatch like any other, so that one line does not hide those after it.
     """
-    judge = next((each for each in JUDGES if each.recognises(line)), None)
+    judge = next((each for each in judges if each.recognises(line)), None)
     if judge is None:
         return Verdict(["nobody recognises this line"])
     try:
@@ -72,12 +75,12 @@ class Tally:
             self.failures[name] = verdict.mismatches
 
 
-def judge_file(file: Path, *, show_texts: bool, quiet: bool) -> Tally:
+def judge_file(file: Path, judges: Sequence[Judge] = JUDGES, *, show_texts: bool, quiet: bool) -> Tally:
     """Judge one file; print what differs in it, unless quiet."""
     tally = Tally()
     lines: list[str] = []
     for name, line in read_lines(file):
-        verdict = judge_line(line)
+        verdict = judge_line(line, judges)
         tally.count(name, verdict)
         if not verdict.passed:
             lines += [f"FAIL {name}", *(f"    {mismatch}" for mismatch in verdict.mismatches[:MAX_MISMATCHES_SHOWN])]
@@ -100,10 +103,19 @@ def main() -> int:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE.jsonl")
     parser.add_argument("--texts", action="store_true", help="print texts that differ, although they fail no line")
     parser.add_argument("--json", action="store_true", help="print counts and mismatches by file, as JSON")
+    parser.add_argument("--server", metavar="URL", help="send recorded creates to this API server")
+    parser.add_argument("--token", help="bearer token for it")
+    parser.add_argument("--kubeconfig", type=Path, metavar="FILE", help="where server and client certificate stand")
     arguments = parser.parse_args()
-    tallies = {
-        str(file): judge_file(file, show_texts=arguments.texts, quiet=arguments.json) for file in arguments.files
-    }
+    with ExitStack() as stack:
+        judges = JUDGES
+        if arguments.server or arguments.kubeconfig:
+            server = find_server(arguments.server, arguments.token, arguments.kubeconfig)
+            judges = (stack.enter_context(closing(ServerJudge(server))),)
+        tallies = {
+            str(file): judge_file(file, judges, show_texts=arguments.texts, quiet=arguments.json)
+            for file in arguments.files
+        }
     passed = sum(tally.passed for tally in tallies.values())
     failed = sum(tally.failed for tally in tallies.values())
     if arguments.json:

@@ -5,8 +5,8 @@ The request goes the way it goes in the server, less storage: decode strictly, d
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -24,15 +24,13 @@ from dray.api.writing import (
     settle_namespace,
     settle_resource_version,
 )
-from dray.errors import ApiError, FieldError, Invalid
+from dray.errors import ApiError, Invalid
+from tools.conformance_answers import CREATED, OK, Answer, Cause, compare_answer
 from tools.conformance_context import RecordingContext
 from tools.conformance_lines import Line, Verdict, describe_difference
 
 __all__ = ["UpdateJudge", "ValidationJudge", "VersionJudge"]
 
-_CREATED, _OK, _INVALID = 201, 200, 422
-_GO_TYPES = re.compile(r"Go struct field|cannot unmarshal|converting \(")
-_GO_VALUE = re.compile(r'\{"[A-Z]')
 _PATH = re.compile(
     r"/(?:api|apis/(?P<group>[^/]+))/(?P<version>[^/]+)(?:/namespaces/(?P<namespace>[^/]+))?/(?P<plural>[^/]+)"
     r"(?:/(?P<name>[^/]+))?(?:/(?P<subresource>[^/]+))?"
@@ -59,16 +57,6 @@ class Target:
         return cls(kind, match["version"], match["namespace"] or "", match["name"] or "")
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What the server would answer."""
-
-    code: int
-    message: str = ""
-    faults: tuple[FieldError, ...] = ()
-    body: Line = field(default_factory=dict)
-
-
 class ValidationJudge:
     """Lines of dry-run creates."""
 
@@ -80,8 +68,8 @@ class ValidationJudge:
         """Make the same request and compare the answer."""
         target = Target.of(line["path"])
         context = RecordingContext(Operation.CREATE)
-        answer = _answer(target, lambda: _create(target, line["object"], context), _CREATED)
-        return _compare(answer, line["expect"], sent=line["object"], parts=("spec",))
+        answer = _answer(target, lambda: _create(target, line["object"], context), CREATED)
+        return compare_answer(answer, line["expect"], sent=line["object"], parts=("spec",))
 
 
 class UpdateJudge:
@@ -95,9 +83,9 @@ class UpdateJudge:
         """Make the same request and compare the answer."""
         target = Target.of(line["path"])
         context = RecordingContext(Operation(line["op"]))
-        answer = _answer(target, lambda: _update(target, line, context), _OK)
-        verdict = _compare(answer, line["expect"], sent=line["object"], parts=("spec", "status"))
-        if answer.code == _OK:
+        answer = _answer(target, lambda: _update(target, line, context), OK)
+        verdict = compare_answer(answer, line["expect"], sent=line["object"], parts=("spec", "status"))
+        if answer.code == OK:
             kept = "spec" if line["op"] == Operation.UPDATE_STATUS else "status"
             stored = _stored(target, line["old"])
             before = json.loads(encode(target.kind, stored, target.version)).get(kept)
@@ -134,7 +122,8 @@ def _answer(target: Target, request: Callable[[], PlannedWrite[ApiObject]], succ
     try:
         result = request().require_valid()
     except Invalid as refusal:
-        return Answer(refusal.code, refusal.message, refusal.faults)
+        causes = tuple(Cause(str(fault.path), fault.reason.value, fault.body) for fault in refusal.faults)
+        return Answer(refusal.code, refusal.message, causes)
     except ApiError as refusal:
         return Answer(refusal.code, refusal.message)
     return Answer(success, body=json.loads(encode(target.kind, result, target.version)))
@@ -162,62 +151,3 @@ def _stored(target: Target, recorded: Line) -> ApiObject:
         stored.metadata, resource_version="1", generation=stored.metadata.generation or target.kind.counts_generations
     )
     return replace(stored, metadata=meta)
-
-
-def _compare(answer: Answer, want: Line, *, sent: Line, parts: tuple[str, ...]) -> Verdict:
-    verdict = Verdict()
-    if answer.code != want["code"]:
-        verdict.mismatches.append(f"code {answer.code}, want {want['code']}: {answer.message or want.get('message')}")
-        return verdict
-    if want["code"] == _INVALID:
-        _compare_causes(answer, want, verdict)
-    elif want["code"] not in (_OK, _CREATED):
-        _compare_text(answer.message, want["message"], verdict)
-    else:
-        for part in parts:
-            if want.get(part) is not None:
-                body = _ignore_server_times(answer.body.get(part), want[part], json.dumps(sent))
-                verdict.mismatches += describe_difference(body, want[part], part)
-    return verdict
-
-
-def _compare_causes(answer: Answer, want: Line, verdict: Verdict) -> None:
-    got = {(str(fault.path), fault.reason.value) for fault in answer.faults}
-    recorded = {(cause["field"], cause["reason"]) for cause in want["causes"]}
-    verdict.mismatches += [f"extra {path}: {reason}" for path, reason in sorted(got - recorded)]
-    verdict.mismatches += [f"missing {path}: {reason}" for path, reason in sorted(recorded - got)]
-    mine = [f"{fault.path}: {fault.body}" for fault in answer.faults]
-    for cause in want["causes"]:
-        text = f"{cause['field']}: {cause['message']}"
-        if _GO_VALUE.search(text):
-            continue
-        verdict.texts += 1
-        if text in mine:
-            verdict.texts_same += 1
-        else:
-            near = [each for each in mine if each.startswith(f"{cause['field']}: ")]
-            verdict.notes.append(f"want {text}\n      got  {' | '.join(near)}")
-
-
-def _compare_text(got: str, want: str, verdict: Verdict) -> None:
-    if _GO_TYPES.search(want):
-        return
-    verdict.texts += 1
-    verdict.texts_same += got == want
-    if got != want:
-        verdict.notes.append(f"want {want}\n      got  {got}")
-
-
-def _ignore_server_times(got: object, want: object, sent: str) -> object:
-    """Put the recorded `timeAdded` where the server set one: it equals any."""
-    if isinstance(got, dict) and isinstance(want, dict):
-        return dict(_settled_members(got, want, sent))
-    if isinstance(got, list) and isinstance(want, list) and len(got) == len(want):
-        return [_ignore_server_times(mine, theirs, sent) for mine, theirs in zip(got, want, strict=True)]
-    return got
-
-
-def _settled_members(got: Line, want: Line, sent: str) -> Iterator[tuple[str, object]]:
-    for key, value in got.items():
-        is_server_time = key == "timeAdded" and key in want and f'"{want[key]}"' not in sent
-        yield key, want[key] if is_server_time else _ignore_server_times(value, want.get(key), sent)
