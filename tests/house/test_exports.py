@@ -24,7 +24,7 @@ def test_modules_are_found() -> None:
     assert "dray.errors" in NAMES
 
 
-@pytest.mark.parametrize("name", sorted(NAMES - {"dray.__main__"}))
+@pytest.mark.parametrize("name", sorted(name for name in NAMES - {"dray.__main__"} if "_pb2" not in name))
 def test_exports_exist_and_are_sorted(name: str) -> None:
     module = importlib.import_module(name)
     if not hasattr(module, "__all__"):
