@@ -20,7 +20,8 @@ class KeyedQueue(Generic[Key]):
         self._waiting: dict[Key, None] = {}
         self._active: set[Key] = set()
         self._again: set[Key] = set()
-        self._filled = asyncio.Event()
+        self._filled = asyncio.Semaphore(0)
+        """Counts what waits: each key wakes one taker, not all of them."""
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -34,15 +35,13 @@ class KeyedQueue(Generic[Key]):
         """Have the key worked on, once more if it is being worked on."""
         if key in self._active:
             self._again.add(key)
-        else:
+        elif key not in self._waiting:
             self._waiting[key] = None
-            self._filled.set()
+            self._filled.release()
 
     async def take(self) -> Key:
         """The key that waits longest; `finish` must follow."""
-        while not self._waiting:
-            self._filled.clear()
-            await self._filled.wait()
+        await self._filled.acquire()
         key = next(iter(self._waiting))
         del self._waiting[key]
         self._active.add(key)
