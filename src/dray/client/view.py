@@ -61,6 +61,17 @@ class View(Generic[K]):
         """All values under which an index holds something. Raises KeyError for an index that was not declared."""
         return sorted(self._indexes[index])
 
+    def add_index(self, index: str, function: IndexFunction[K]) -> None:
+        """Find objects by one more index, those that are here already included. Raises ValueError if there is one."""
+        if index in self._functions:
+            raise ValueError(f"there is an index {index!r} already")
+        self._functions[index] = function
+        shelves: dict[str, dict[ObjectName, K]] = {}
+        self._indexes[index] = shelves
+        for name, thing in self._things.items():
+            for value in function(thing):
+                shelves.setdefault(value, {})[name] = thing
+
     def put(self, thing: K) -> K | None:
         """Take an object in, in place of one of the same name, which is returned."""
         name = name_of(thing)

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from dray.api.registry import AnyKind, Registry
 from dray.client.port import Client
+from dray.client.retrying import Pace
+from dray.client.sharing import SharedInformers
 from dray.controllers.aggregation import RoleAggregation
 from dray.controllers.disruptionbudgets import DisruptionBudgets
 from dray.controllers.eventexpiry import EventExpiry
@@ -28,10 +30,22 @@ class BasicControllers:
 
     What namespaces begin with, and how they end; what goes with its owners, and when events go; what quotas have in
     use, what budgets allow, what aggregated roles contain; the priority classes of the system.
+
+    Reads the views of `informers`, which someone else runs; without any it makes and runs its own.
     """
 
-    def __init__(self, client: Client, registry: Registry, root_ca: str, effects: Effects) -> None:
-        self._mirrors = Mirrors(client, _choose_kinds(registry), effects)
+    def __init__(
+        self,
+        client: Client,
+        registry: Registry,
+        root_ca: str,
+        effects: Effects,
+        informers: SharedInformers | None = None,
+    ) -> None:
+        self._has_own_informers = informers is None
+        pace = Pace(effects.clock, effects.entropy)
+        self._informers = informers or SharedInformers(client, pace, effects.log)
+        self._mirrors = Mirrors(self._informers, _choose_kinds(registry))
         self._controllers: tuple[Controller[Any], ...] = tuple(
             each.controller
             for each in (
@@ -54,7 +68,8 @@ class BasicControllers:
     async def run(self) -> None:
         """Work until cancelled. Controllers start once all kinds were heard of."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._mirrors.run(), name="mirrors")
+            if self._has_own_informers:
+                tasks.create_task(self._informers.run(), name="informers")
             await self._mirrors.wait_synced()
             for controller in self._controllers:
                 tasks.create_task(controller.run(), name=controller.name)
