@@ -4,10 +4,12 @@ Scheduler, controllers, node agents and drivers hold a `Client` and do not know 
 process, or any conformant API server over HTTP. Both adapters pass `tests/contract/client`. Everything that a request
 can fail with is an `ApiError` in Kubernetes' reasons and codes; a lost connection is `Unreachable` once retries are
 used up.
+
+`NodeStreams` is the other way round: through it the API server reaches the containers of a node.
 """
 
 from collections.abc import AsyncGenerator, Iterable
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
@@ -17,14 +19,22 @@ from dray.api.kind import Kind
 from dray.api.meta import ApiObject, DeleteOptions
 from dray.api.registry import SERVED, AnyKind
 from dray.errors import ApiError, DrayError
+from dray.values.times import Time
 
 __all__ = [
     "ALL",
     "ALL_CHANGES",
     "PLAIN",
+    "Channel",
     "Client",
+    "Command",
+    "ContainerAddress",
+    "Execution",
     "ListOptions",
+    "LogOptions",
+    "NodeStreams",
     "ObjectName",
+    "Output",
     "Patch",
     "PatchType",
     "Unreachable",
@@ -185,6 +195,112 @@ class Client(Protocol):
 
     async def delete(self, kind: Kind[K], name: ObjectName, options: DeleteOptions | None = None) -> K | None:
         """Ask for an object to go. Returns it if it is still there for a while or was returned, else None."""
+        ...
+
+
+class ContainerAddress(Struct, frozen=True):
+    """Which container of which pod on which node. The uid tells a pod from one of the same name before it."""
+
+    node: str
+    namespace: str
+    pod: str
+    pod_uid: str
+    container: str
+    """Of any sort: init and ephemeral containers too."""
+
+
+class LogOptions(Struct, frozen=True):
+    """Which part of a log, and whether to go on with what is still to come."""
+
+    follow: bool = False
+    """Go on until the container ends."""
+    previous: bool = False
+    """Of the container's last life before this one."""
+    timestamps: bool = False
+    """Begin each line with its time, RFC 3339 with nanoseconds, and a blank."""
+    tail_lines: int | None = None
+    """At most so many lines of the end; 0 is none of what is there."""
+    since_seconds: int | None = None
+    since_time: Time | None = None
+    """Of the two, at most one is given."""
+    limit_bytes: int | None = None
+    """End after so many bytes, in the middle of a line if need be."""
+
+
+class Command(Struct, frozen=True):
+    """What to run in a container, and which of its streams to connect."""
+
+    words: tuple[str, ...]
+    stdin: bool = False
+    stdout: bool = False
+    stderr: bool = False
+    """Never with a terminal: there, both outputs are one."""
+    tty: bool = False
+
+
+class Channel(IntEnum):
+    """The streams of a command, by their numbers on the wire."""
+
+    STDIN = 0
+    STDOUT = 1
+    STDERR = 2
+    OUTCOME = 3
+    RESIZE = 4
+
+
+class Output(Struct, frozen=True):
+    """A piece of what a command writes."""
+
+    channel: Channel
+    """STDOUT or STDERR."""
+    body: bytes
+
+
+class Execution(Protocol):
+    """A command that runs in a container. Whoever started it closes it, which kills it if it still runs."""
+
+    def output(self) -> AsyncGenerator[Output, None]:
+        """What it writes to the streams that were asked for, as it comes, until it has ended. Asked for once."""
+        ...
+
+    async def send(self, piece: bytes) -> None:
+        """Write to its stdin; waits while it does not read. What it can no longer read is dropped."""
+        ...
+
+    async def end_input(self) -> None:
+        """Close its stdin. May be repeated."""
+        ...
+
+    async def resize(self, width: int, height: int) -> None:
+        """Tell its terminal how large it is, in characters."""
+        ...
+
+    async def wait(self) -> int:
+        """Its exit code, once it has ended and all it wrote was taken. Raises ApiError where it could not be run."""
+        ...
+
+    async def aclose(self) -> None:
+        """Give it up. May be repeated."""
+        ...
+
+
+class NodeStreams(Protocol):
+    """The containers of one or more nodes. A node agent answers it, in this process or through its HTTPS endpoint."""
+
+    def serves(self, node: str) -> bool:
+        """Whether the containers of this node are reached here."""
+        ...
+
+    async def open_log(self, container: ContainerAddress, options: LogOptions) -> AsyncGenerator[bytes, None]:
+        """A log, in pieces of any length; whoever stops before its end closes it.
+
+        Refuses before the first piece: BadRequest for a container that has not started yet, or that had no life before
+        this one; NotFound for a pod that is not there.
+        """
+        ...
+
+    async def start(self, container: ContainerAddress, command: Command) -> Execution:
+        """Run a command in a running container. Raises NotFound, or BadRequest where nothing can be run in it."""
         ...
 
 
