@@ -1,0 +1,260 @@
+"""What the scheduler knows of the cluster, devices apart: nodes, the pods on them, and what is meant for them.
+
+The scheduler's loop owns it and keeps it current; decisions read it. A pod that was decided on but is not yet bound is
+put like any other, with `spec.node_name` filled in, and taken away again if binding fails. Objects are never changed,
+only replaced. One owner; not for use by several threads at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from dray.api.core.namespace import Namespace
+from dray.api.core.node import Node
+from dray.api.core.pod import Pod
+from dray.api.core.service import Service
+from dray.api.policy.budget import PodDisruptionBudget
+from dray.errors import InternalError
+from dray.scheduler.core.journal import Journal
+from dray.scheduler.core.kin import Kinship
+from dray.scheduler.core.nodeinfo import NodeInfo, PlacedPod, host_ports, priority_of
+from dray.scheduler.core.resources import footprint_of
+
+__all__ = ["Snapshot"]
+
+_FINISHED = frozenset({"Succeeded", "Failed"})
+
+ObjectKey = tuple[str, str]
+"""Namespace and name."""
+
+
+class Snapshot:
+    """Facts, by which filters and scores judge.
+
+    `names` are the nodes by number, in the order in which each name was first put, those that are gone included; a
+    number never means another name. The allocator's `Cluster` counts in the same way, so that sets of node numbers
+    (bit `i` is node `i`) mean the same to both, provided that both are told of nodes in the same order.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.present = 0
+        """The nodes there are, as a set of numbers."""
+        self.node_changes = Journal()
+        """Nodes that came, went or were replaced."""
+        self.changes = Journal()
+        """The same, and nodes whose pods changed."""
+        self.kinship = Kinship()
+        self._numbers: dict[str, int] = {}
+        self._nodes: dict[str, NodeInfo] = {}
+        self._pods: dict[str, PlacedPod] = {}
+        self._pods_by_absent_node: dict[str, dict[str, PlacedPod]] = {}
+        self._namespaces: dict[str, Mapping[str, str]] = {}
+        self._services: dict[ObjectKey, Service] = {}
+        self._budgets: dict[ObjectKey, PodDisruptionBudget] = {}
+        self._nominated: dict[str, dict[str, Pod]] = {}
+        self._nominations: dict[str, str] = {}
+
+    # Nodes
+
+    def put_node(self, node: Node) -> None:
+        """Add a node or replace it. Pods that were put for a node of this name before are on it at once."""
+        name = node.metadata.name
+        known = self._nodes.get(name)
+        if known is not None:
+            known.replace(node)
+        else:
+            self._add_node(name, node)
+        self._note_node(self._numbers[name])
+
+    def remove_node(self, name: str) -> None:
+        """Forget a node. Its pods are kept, and are there again if the node is."""
+        gone = self._nodes.pop(name, None)
+        if gone is None:
+            return
+        self.present &= ~(1 << gone.number)
+        self._pods_by_absent_node[name] = dict(gone.pods)
+        self._note_node(gone.number)
+
+    def find_number(self, name: str) -> int | None:
+        """The number of a node that is there."""
+        known = self._nodes.get(name)
+        return None if known is None else known.number
+
+    def find_node(self, number: int) -> NodeInfo | None:
+        """The node of a number, if it is there."""
+        return self._nodes.get(self.names[number])
+
+    def node(self, number: int) -> NodeInfo:
+        """The node of a number. Raises if it is gone."""
+        found = self._nodes.get(self.names[number])
+        if found is None:
+            raise InternalError(f"node {self.names[number]} is gone")
+        return found
+
+    def nodes(self) -> Iterator[NodeInfo]:
+        """All nodes there are, by number."""
+        return iter(sorted(self._nodes.values(), key=lambda node: node.number))
+
+    # Pods
+
+    def put_pod(self, pod: Pod) -> None:
+        """Put a pod on the node its spec names, or replace it. A pod without a node, or that is finished, is removed.
+
+        What its claims take of the node's own resources is read from its status, so an assumed pod carries it there.
+        """
+        self.remove_pod(pod.metadata.uid)
+        if not pod.spec.node_name or pod.status.phase in _FINISHED:
+            return
+        placed = PlacedPod(pod, self.kinship.join(pod), priority_of(pod), footprint_of(pod), host_ports(pod))
+        self._place(placed)
+
+    def remove_pod(self, uid: str) -> None:
+        """Forget a pod on a node. One that is not known is a no-op."""
+        placed = self._pods.pop(uid, None)
+        if placed is None:
+            return
+        self.kinship.leave(placed.pod)
+        self._displace(placed)
+
+    def find_pod(self, uid: str) -> Pod | None:
+        """The pod on a node with that uid."""
+        placed = self._pods.get(uid)
+        return None if placed is None else placed.pod
+
+    # Nominations
+
+    def nominate(self, pod: Pod, node_name: str) -> None:
+        """Keep room for a pod on a node that is being cleared for it: pods of less priority must fit beside it."""
+        self.withdraw(pod.metadata.uid)
+        self._nominated.setdefault(node_name, {})[pod.metadata.uid] = pod
+        self._nominations[pod.metadata.uid] = node_name
+
+    def withdraw(self, uid: str) -> None:
+        """Keep no more room for a pod. One that is not nominated is a no-op."""
+        node_name = self._nominations.pop(uid, None)
+        if node_name is not None:
+            pods = self._nominated[node_name]
+            del pods[uid]
+            if not pods:
+                del self._nominated[node_name]
+
+    def nominated(self, node_name: str) -> tuple[Pod, ...]:
+        """The pods for which room is kept on a node."""
+        return tuple(self._nominated.get(node_name, {}).values())
+
+    def nominated_names(self) -> tuple[str, ...]:
+        """The nodes on which room is kept for some pod."""
+        return tuple(self._nominated)
+
+    # What pods are judged by besides
+
+    def put_namespace(self, namespace: Namespace) -> None:
+        """Add a namespace or replace it; terms about other pods may select by its labels."""
+        self._namespaces[namespace.metadata.name] = namespace.metadata.labels
+
+    def remove_namespace(self, name: str) -> None:
+        """Forget a namespace."""
+        self._namespaces.pop(name, None)
+
+    def namespace_labels(self, name: str) -> Mapping[str, str] | None:
+        """The labels of a namespace; None if there is none of that name."""
+        return self._namespaces.get(name)
+
+    def put_service(self, service: Service) -> None:
+        """Add a service or replace it; by default, pods of one service are spread."""
+        self._services[service.metadata.namespace, service.metadata.name] = service
+
+    def remove_service(self, namespace: str, name: str) -> None:
+        """Forget a service."""
+        self._services.pop((namespace, name), None)
+
+    def put_disruption_budget(self, budget: PodDisruptionBudget) -> None:
+        """Add a budget or replace it; preemption heeds what its status allows."""
+        self._budgets[budget.metadata.namespace, budget.metadata.name] = budget
+
+    def remove_disruption_budget(self, namespace: str, name: str) -> None:
+        """Forget a budget."""
+        self._budgets.pop((namespace, name), None)
+
+    def disruption_budgets(self, namespace: str) -> tuple[PodDisruptionBudget, ...]:
+        """The budgets of a namespace, by name."""
+        return tuple(each for key, each in sorted(self._budgets.items()) if key[0] == namespace)
+
+    # What if
+
+    @contextmanager
+    def trial(self) -> Iterator[Trial]:
+        """Pods may be put on nodes and taken off within the block; afterwards everything is as before."""
+        trial = Trial(self)
+        try:
+            yield trial
+        finally:
+            trial.undo()
+
+    def _add_node(self, name: str, node: Node) -> None:
+        number = self._numbers.setdefault(name, len(self.names))
+        if number == len(self.names):
+            self.names.append(name)
+        added = self._nodes[name] = NodeInfo(number, node)
+        for placed in self._pods_by_absent_node.pop(name, {}).values():
+            added.add(placed)
+        self.present |= 1 << number
+
+    def _place(self, placed: PlacedPod) -> None:
+        uid = placed.pod.metadata.uid
+        self._pods[uid] = placed
+        name = placed.pod.spec.node_name
+        node = self._nodes.get(name)
+        if node is None:
+            self._pods_by_absent_node.setdefault(name, {})[uid] = placed
+        else:
+            node.add(placed)
+            self.changes.note(node.number)
+
+    def _displace(self, placed: PlacedPod) -> None:
+        name = placed.pod.spec.node_name
+        node = self._nodes.get(name)
+        if node is not None:
+            node.remove(placed.pod.metadata.uid)
+            self.changes.note(node.number)
+            return
+        waiting = self._pods_by_absent_node.get(name, {})
+        waiting.pop(placed.pod.metadata.uid, None)
+        if not waiting:
+            self._pods_by_absent_node.pop(name, None)
+
+    def _note_node(self, number: int) -> None:
+        self.node_changes.note(number)
+        self.changes.note(number)
+
+
+class Trial:
+    """Changes of pods that will be undone, the latest first."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._before: list[tuple[str, Pod | None]] = []
+
+    def put(self, pod: Pod) -> None:
+        """Put a pod on the node its spec names."""
+        self._remember(pod.metadata.uid)
+        self._snapshot.put_pod(pod)
+
+    def remove(self, uid: str) -> None:
+        """Take a pod off its node."""
+        self._remember(uid)
+        self._snapshot.remove_pod(uid)
+
+    def undo(self) -> None:
+        """Go back to how it was."""
+        while self._before:
+            uid, pod = self._before.pop()
+            if pod is None:
+                self._snapshot.remove_pod(uid)
+            else:
+                self._snapshot.put_pod(pod)
+
+    def _remember(self, uid: str) -> None:
+        self._before.append((uid, self._snapshot.find_pod(uid)))
