@@ -151,15 +151,19 @@ def released(world: World, names: Sequence[str]) -> World:
     return replace_in(world, allocated=[each for each in world.allocated if claim_ref(each) not in names])
 
 
-def with_more_devices(world: World, remedy: Remedy) -> Iterator[World]:
-    """The worlds in which some device is there a few times more: free, sound, and drawing on nothing."""
-    for source in world.slices:
-        for model in source.spec.devices or ():
-            spares = tuple(_spare(model, number) for number in range(remedy.count))
-            pool = ResourcePool(name="spares", generation=1, resource_slice_count=1)
-            spec = ResourceSliceSpec(driver=source.spec.driver, node_name=NODE, pool=pool, devices=spares)
-            slices = [*world.slices, ResourceSlice(metadata=ObjectMeta(name="spares"), spec=spec)]
-            yield replace_in(world, slices=slices)
+def with_more_devices(world: World, additions: Sequence[Remedy]) -> Iterator[World]:
+    """The worlds in which some devices are there a few times more: free, sound, and drawing on nothing."""
+    if not additions:
+        yield world
+        return
+    name = f"spares-{len(additions)}"
+    published = [(each.spec.driver, model) for each in world.slices for model in each.spec.devices or ()]
+    for driver, model in published:
+        spares = tuple(_spare(model, number) for number in range(additions[0].count))
+        pool = ResourcePool(name=name, generation=1, resource_slice_count=1)
+        spec = ResourceSliceSpec(driver=driver, node_name=NODE, pool=pool, devices=spares)
+        slices = [*world.slices, ResourceSlice(metadata=ObjectMeta(name=name), spec=spec)]
+        yield from with_more_devices(replace_in(world, slices=slices), additions[1:])
 
 
 def _spare(model: Device, number: int) -> Device:
@@ -179,7 +183,7 @@ def applied(world: World, remedy: Remedy) -> Iterator[World]:
     claim = remedy.claim or 0
     match remedy.code:
         case RemedyCode.ADD_DEVICES:
-            yield from with_more_devices(world, remedy)
+            yield from with_more_devices(world, (remedy, *remedy.along_with))
         case RemedyCode.RELAX_CONSTRAINT:
             constraints = world.claims[claim].spec.devices.constraints
             for index, each in enumerate(constraints):

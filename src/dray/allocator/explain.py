@@ -10,21 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dray.allocator.arena import Arena, Option
 from dray.allocator.bits import bits
 from dray.allocator.cluster import Cluster
-from dray.allocator.columns import find_attribute
+from dray.allocator.conflicts import describe_clash, find_clash
 from dray.allocator.feasibility import feasible_nodes
 from dray.allocator.ids import claim_ref
-from dray.allocator.occupancy import Occupancy
 from dray.allocator.outcome import BudgetExhausted, Feasible
 from dray.allocator.pools import PoolState
-from dray.allocator.reasons import Conflict, Explanation, Headline, HeadlineCode, PoolTrouble, ReasonCode
+from dray.allocator.reasons import Explanation, Headline, HeadlineCode, PoolTrouble, ReasonCode
 from dray.allocator.remedies import find_remedies
 from dray.allocator.solve import Unsolved, solve
-from dray.allocator.survey import Surveyor, name_value
+from dray.allocator.survey import Surveyor
 from dray.allocator.view import NodeView
-from dray.allocator.whatif import ConstraintRef, fits, with_requests, without_constraints
 from dray.api.resource.claim import ResourceClaim
 
 __all__ = ["ClusterExplanation", "Folded", "explain", "explain_cluster"]
@@ -58,9 +55,9 @@ def _explain(claims: Sequence[ResourceClaim], cluster: Cluster, view: NodeView, 
         return Explanation(node, refs, requests, _troubles(view))
     if solved.complaint is not None:
         return Explanation(node, refs, requests, _troubles(view), error=solved.complaint.failure(claims, view).message)
-    kept, constraints = _find_conflict(arena, occupancy)
-    conflict = _name_conflict(arena, view, occupancy, kept, constraints)
-    remedies = find_remedies(cluster, plan, view, kept, constraints) if with_remedies else ()
+    clash = find_clash(arena, occupancy)
+    conflict = describe_clash(arena, view, occupancy, clash)
+    remedies = find_remedies(cluster, plan, view, clash) if with_remedies else ()
     return Explanation(node, refs, requests, _troubles(view), conflict, remedies)
 
 
@@ -70,60 +67,6 @@ def _troubles(view: NodeView) -> tuple[PoolTrouble, ...]:
         for pool in view.pools
         if pool.state is not PoolState.USABLE
     )
-
-
-def _find_conflict(arena: Arena, occupancy: Occupancy) -> tuple[list[int], list[ConstraintRef]]:
-    """Requests, and constraints on them, that conflict; leaving any one out resolves it."""
-    everything = list(range(len(arena.requests)))
-    kept = next(([one] for one in everything if not fits(with_requests(arena, [one]), occupancy)), None)
-    if kept is None:
-        kept = min((_shrink(arena, occupancy, order) for order in (everything, everything[::-1])), key=len)
-    rest = with_requests(arena, kept)
-    dropped: set[ConstraintRef] = set()
-    used = sorted({(option.claim, index) for option in rest.options for index, _ in option.columns})
-    for constraint in used:
-        if not fits(without_constraints(rest, {*dropped, constraint}), occupancy):
-            dropped.add(constraint)
-    return kept, [constraint for constraint in used if constraint not in dropped]
-
-
-def _shrink(arena: Arena, occupancy: Occupancy, order: Sequence[int]) -> list[int]:
-    kept = set(order)
-    for request in order:
-        if len(kept) > 1 and not fits(with_requests(arena, kept - {request}), occupancy):
-            kept.remove(request)
-    return sorted(kept)
-
-
-def _name_conflict(
-    arena: Arena, view: NodeView, occupancy: Occupancy, kept: Sequence[int], constraints: Sequence[ConstraintRef]
-) -> Conflict:
-    requests = [(arena.requests[number].claim, arena.requests[number].options[0].demand.parent) for number in kept]
-    named = [(claim, arena.constraints[claim][index].attribute) for claim, index in constraints]
-    best: tuple[str, int | None] = ("", None)
-    if len(kept) == 1 and len(constraints) == 1 and not _constraint_is_distinct(arena, constraints[0]):
-        index = constraints[0][1]
-        option = next(each for each in arena.requests[kept[0]].options if index in dict(each.columns))
-        best = _best_group(option, view, occupancy, index, named[0][1])
-    return Conflict(tuple(requests), tuple(named), best[0], best[1])
-
-
-def _constraint_is_distinct(arena: Arena, constraint: ConstraintRef) -> bool:
-    return arena.constraints[constraint[0]][constraint[1]].is_distinct
-
-
-def _best_group(
-    option: Option, view: NodeView, occupancy: Occupancy, index: int, attribute: str
-) -> tuple[str, int | None]:
-    """The value that most of the free candidates share, and how many those are."""
-    column = dict(option.columns)[index]
-    free = option.candidates & ~occupancy.taken
-    best = max(column.places.values(), key=lambda places: (places & free).bit_count(), default=0) & free
-    first = next(bits(best), None)
-    if first is None:
-        return "", 0
-    value = find_attribute(attribute, view.slice_at(first).pool.driver, view.devices[first])
-    return (name_value(value) if value is not None else ""), best.bit_count()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ __all__ = [
     "Conflict",
     "Explanation",
     "Fall",
+    "Group",
     "Headline",
     "HeadlineCode",
     "PoolTrouble",
@@ -16,6 +17,7 @@ __all__ = [
     "Remedy",
     "RemedyCode",
     "RequestExplanation",
+    "Supply",
 ]
 
 
@@ -78,17 +80,36 @@ class PoolTrouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
-    """The smallest set of things found that cannot all be had: without any one of them the rest fits.
+class Supply:
+    """How many there are, and how many are wanted at least."""
 
-    Requests are (number of the claim, name), constraints (number of the claim, attribute). For a single request under
-    matching constraints `best_value` is the value that most of the devices left share, `best_count` how many those are.
+    available: int
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Free devices with one value of an attribute: how many each of several requests could have, in their order."""
+
+    value: str
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A set of things that cannot all be had: without any one of them the rest fits.
+
+    Requests are (number of the claim, name), constraints (number of the claim, attribute). `devices` are those that
+    fit at least one of the requests by itself, unless some of them can be shared. If the only constraint is on a
+    distinct attribute with too few values, `distinct` are those; if it is on a matching one, `best` is the value with
+    which the requests come furthest.
     """
 
     requests: tuple[tuple[int, str], ...]
     constraints: tuple[tuple[int, str], ...] = ()
-    best_value: str = ""
-    best_count: int | None = None
+    devices: Supply | None = None
+    distinct: Supply | None = None
+    best: Group | None = None
 
 
 class RemedyCode(StrEnum):
@@ -106,7 +127,8 @@ class Remedy:
     """One way out. `names` are claims, attributes, taints or the expression; `count` of them are enough.
 
     For devices `count` more are needed, for the request in `names`, with the attribute value in `where` if that is
-    given. For a selector `where` is the request. `claim` is the number of the claim that it is about.
+    given, and what is in `along_with` too. For a selector `where` is the request. `claim` is the number of the claim
+    that it is about.
     """
 
     code: RemedyCode
@@ -114,6 +136,7 @@ class Remedy:
     count: int = 1
     where: str = ""
     claim: int | None = None
+    along_with: tuple[Remedy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

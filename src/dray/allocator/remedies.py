@@ -11,6 +11,7 @@ from dray.allocator.arena import Arena, Option, build_arena
 from dray.allocator.bits import bits
 from dray.allocator.cluster import Cluster
 from dray.allocator.columns import find_attribute
+from dray.allocator.conflicts import Clash, find_clash
 from dray.allocator.ids import ClaimUid
 from dray.allocator.occupancy import Occupancy, observe
 from dray.allocator.plans import Plan
@@ -19,26 +20,25 @@ from dray.allocator.requests import Demand, Shape
 from dray.allocator.survey import name_value
 from dray.allocator.tolerations import first_intolerable
 from dray.allocator.view import NodeView
-from dray.allocator.whatif import ConstraintRef, fits, tolerating, with_clones, without_constraints
+from dray.allocator.whatif import ConstraintRef, fits, tolerating, with_clones, with_requests, without_constraints
 
 __all__ = ["find_remedies"]
 
 _HOLDERS_TRIED = 64
 _COMBINATIONS_TRIED = 64
 _GROUPS_TRIED = 8
+_CLASHES_RESOLVED = 4
 
 
-def find_remedies(
-    cluster: Cluster, plan: Plan, view: NodeView, requests: Sequence[int], constraints: Sequence[ConstraintRef]
-) -> tuple[Remedy, ...]:
-    """Ways out of a conflict between requests and constraints, in the order in which people would try them."""
+def find_remedies(cluster: Cluster, plan: Plan, view: NodeView, clash: Clash) -> tuple[Remedy, ...]:
+    """Ways out of a clash, in the order in which people would try them."""
     arena = cluster.plans.arena(plan, view)
     occupancy = cluster.occupancy(view)
-    options = [option for number in requests for option in arena.requests[number].options]
+    options = [option for number in clash.requests for option in arena.requests[number].options]
     return (
         *_releases(cluster, view, arena),
-        *_additions(arena, occupancy, view, options, constraints),
-        *_relaxed_constraints(arena, occupancy, constraints),
+        *_additions(arena, occupancy, view, clash),
+        *_relaxed_constraints(arena, occupancy, clash.constraints),
         *_relaxed_selectors(cluster, plan, view, options),
         *_tolerations(arena, occupancy, view, options),
     )
@@ -89,41 +89,51 @@ def _refs(cluster: Cluster, holders: Sequence[ClaimUid]) -> tuple[str, ...]:
     return tuple(holding.ref for holding in holdings if holding is not None)
 
 
-def _additions(
-    arena: Arena,
-    occupancy: Occupancy,
-    view: NodeView,
-    options: Sequence[Option],
-    constraints: Sequence[ConstraintRef],
-) -> Iterator[Remedy]:
-    """The fewest more devices for one of the requests, like one that is there already."""
-    best: Remedy | None = None
-    for option in options:
-        for place, where in _models(arena, view, option, constraints):
-            most = (best.count - 1) if best is not None else max(option.need, 1)
+def _additions(arena: Arena, occupancy: Occupancy, view: NodeView, clash: Clash) -> Iterator[Remedy]:
+    """More devices like some that are there already: the fewest for a clash, and for those behind it as well."""
+    found: list[Remedy] = []
+    for _ in range(_CLASHES_RESOLVED):
+        added = _add_fewest(arena, occupancy, view, clash)
+        if added is None:
+            return
+        arena, remedy = added
+        found.append(remedy)
+        if fits(arena, occupancy):
+            yield replace(found[0], along_with=tuple(found[1:]))
+            return
+        clash = find_clash(arena, occupancy)
+
+
+def _add_fewest(arena: Arena, occupancy: Occupancy, view: NodeView, clash: Clash) -> tuple[Arena, Remedy] | None:
+    """The fewest more devices for one of the requests that resolve a clash."""
+    best: tuple[Arena, Remedy] | None = None
+    for option in (option for number in clash.requests for option in arena.requests[number].options):
+        for place, where in _models(arena, view, option, clash.constraints):
+            most = (best[1].count - 1) if best is not None else max(option.need, 1)
             for count in range(1, most + 1):
-                if fits(with_clones(arena, place, count), occupancy):
-                    best = Remedy(RemedyCode.ADD_DEVICES, (option.demand.label,), count, where, option.claim)
+                more = with_clones(arena, place, count)
+                if fits(with_requests(more, clash.requests), occupancy):
+                    best = more, Remedy(RemedyCode.ADD_DEVICES, (option.demand.label,), count, where, option.claim)
                     break
-    if best is not None:
-        yield best
+    return best
 
 
 def _models(
     arena: Arena, view: NodeView, option: Option, constraints: Sequence[ConstraintRef]
 ) -> Iterator[tuple[int, str]]:
     """Devices to have more of: one of each of the largest groups where a constraint asks for groups."""
+    published = (1 << len(view.devices)) - 1
     columns = dict(option.columns)
     for claim, index in constraints:
         if claim == option.claim and index in columns and not arena.constraints[claim][index].is_distinct:
             name = arena.constraints[claim][index].attribute
             groups = sorted(columns[index].places.values(), key=lambda places: -places.bit_count())
             for places in groups[:_GROUPS_TRIED]:
-                place = next(bits(places))
+                place = next(bits(places & published))
                 value = find_attribute(name, view.slice_at(place).pool.driver, view.devices[place])
                 yield place, f"{name}={name_value(value)}" if value is not None else ""
             return
-    first = next(bits(option.selected), None)
+    first = next(bits(option.selected & published), None)
     if first is not None:
         yield first, ""
 

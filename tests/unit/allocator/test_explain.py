@@ -3,7 +3,7 @@
 import pytest
 
 from dray.allocator.explain import explain, explain_cluster
-from dray.allocator.reasons import Explanation, HeadlineCode, ReasonCode, RemedyCode
+from dray.allocator.reasons import Explanation, Group, HeadlineCode, ReasonCode, RemedyCode, Supply
 from dray.allocator.render import render_cluster_explanation, render_explanation
 from tests.cases.allocator.terse import NODE, Raw, cluster_of, read_claims
 
@@ -73,10 +73,42 @@ def test_best_group_and_what_it_lacks_are_told() -> None:
     explanation = explanation_of({"devices": ROOTS, "claims": {"c": {"r": 4, "constraints": [{"match": "a/root"}]}}})
     assert explanation.conflict is not None
     assert explanation.conflict.constraints == ((0, "a/root"),)
-    assert (explanation.conflict.best_value, explanation.conflict.best_count) == ("r0", 3)
+    assert explanation.conflict.best == Group("r0", (3,))
     remedies = {remedy.code: remedy for remedy in explanation.remedies}
     assert (remedies[RemedyCode.ADD_DEVICES].count, remedies[RemedyCode.ADD_DEVICES].where) == (1, "a/root=r0")
     assert remedies[RemedyCode.RELAX_CONSTRAINT].names == ("a/root",)
+
+
+def test_group_that_serves_several_requests_best_is_told() -> None:
+    nics = [{f"n{i}": {"attributes": {"x/root": f"r{i}"}}} for i in range(2)]
+    gpus = [{f"d{i}": {"attributes": {"x/root": f"r{i // 3}"}}} for i in range(6)]
+    case = {
+        "devices": {"a": gpus, "b": nics},
+        "held": ["b/p/n0", "a/p/d3", "a/p/d4", "a/p/d5"],
+        "claims": {
+            "c": {"gpu": {"class": "a", "count": 2}, "nic": {"class": "b"}, "constraints": [{"match": "x/root"}]}
+        },
+    }
+    conflict = explanation_of(case).conflict
+    assert conflict is not None
+    assert (conflict.devices, conflict.best) == (Supply(4, 3), Group("r0", (3, 0)))
+
+
+def test_too_few_distinct_values_are_told() -> None:
+    conflict = explanation_of(
+        {"devices": ROOTS, "claims": {"c": {"r": 3, "constraints": [{"distinct": "a/root"}]}}}
+    ).conflict
+    assert conflict is not None
+    assert conflict.distinct == Supply(2, 3)
+
+
+def test_devices_are_proposed_for_all_that_lack_some() -> None:
+    case = {
+        "devices": {"a": ["d0"], "b": ["n0"]},
+        "claims": {"c": {"gpu": {"class": "a", "count": 3}, "nic": {"class": "b", "count": 2}}},
+    }
+    (remedy,) = explanation_of(case).remedies
+    assert [(each.names, each.count) for each in (remedy, *remedy.along_with)] == [(("gpu",), 2), (("nic",), 1)]
 
 
 def test_any_of_the_claims_that_would_do_is_named() -> None:
