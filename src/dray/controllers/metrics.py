@@ -1,0 +1,112 @@
+"""What controllers count, under Kubernetes' names, so that existing dashboards work.
+
+The one module of controllers that knows Prometheus. Whoever serves `/metrics` gives the registry.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from dray.api.meta import OwnerReference
+from dray.api.resource.claim import ResourceClaim
+from dray.api.resource.podclaims import EXTENDED_RESOURCE_ANNOTATION, POD_CLAIM_ANNOTATION
+from dray.controllers.generatedclaims import asks_for_admin_access
+
+__all__ = ["ControllerMetrics"]
+
+_EVICTION_BUCKETS: Final = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240)
+_ANSWER_BUCKETS: Final = tuple(0.001 * 2**n for n in range(15))
+
+
+class ControllerMetrics:
+    """The metrics of all controllers of a process."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+        self._claim_creates = Counter(
+            "dynamic_resource_allocation_resourceclaim_creates",
+            "Claims that were made, or could not be made.",
+            ("status", "admin_access", "owner_api_group", "owner_api_kind"),
+            registry=registry,
+        )
+        self.pod_deletions = Counter(
+            "device_taint_eviction_controller_pod_deletions",
+            "Pods that were deleted because of tainted devices.",
+            registry=registry,
+        )
+        self.pod_deletion_seconds = Histogram(
+            "device_taint_eviction_controller_pod_deletion_duration_seconds",
+            "Time from when a pod was due to go until it was deleted.",
+            buckets=_EVICTION_BUCKETS,
+            registry=registry,
+        )
+        self.pool_requests = Counter(
+            "resourcepoolstatusrequest_controller_requests_processed",
+            "Questions about pools that were answered.",
+            ("driver_name",),
+            registry=registry,
+        )
+        self.pool_request_errors = Counter(
+            "resourcepoolstatusrequest_controller_request_processing_errors",
+            "Attempts to answer a question about pools that failed.",
+            ("driver_name",),
+            registry=registry,
+        )
+        self.pool_request_seconds = Histogram(
+            "resourcepoolstatusrequest_controller_request_processing_duration_seconds",
+            "Time it took to answer a question about pools.",
+            ("driver_name",),
+            buckets=_ANSWER_BUCKETS,
+            registry=registry,
+        )
+
+    def count_claim_create(self, claim: ResourceClaim, owner: OwnerReference, *, is_made: bool) -> None:
+        """A claim was made for an owner, or could not be."""
+        group = owner.api_version.rpartition("/")[0]
+        status, admin = "success" if is_made else "failure", str(asks_for_admin_access(claim)).lower()
+        self._claim_creates.labels(status, admin, group, owner.kind).inc()
+
+    def gauge_claims(self, list_claims: Callable[[], Iterable[ResourceClaim]]) -> None:
+        """Count claims whenever somebody asks for metrics."""
+        self._registry.register(_ClaimGauge(list_claims))
+
+
+class _ClaimGauge(Collector):
+    """Counts the claims there are at the moment of a scrape."""
+
+    def __init__(self, list_claims: Callable[[], Iterable[ResourceClaim]]) -> None:
+        self._list_claims = list_claims
+
+    def describe(self) -> Iterable[GaugeMetricFamily]:
+        """The family without samples."""
+        return [_make_claim_family()]
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """Count."""
+        counts: dict[tuple[str, str, str], int] = {}
+        for claim in self._list_claims():
+            key = (
+                str(claim.status.allocation is not None).lower(),
+                str(asks_for_admin_access(claim)).lower(),
+                _find_source(claim),
+            )
+            counts[key] = counts.get(key, 0) + 1
+        family = _make_claim_family()
+        for labels, count in sorted(counts.items()):
+            family.add_metric(labels, count)
+        return [family]
+
+
+def _make_claim_family() -> GaugeMetricFamily:
+    labels = ("allocated", "admin_access", "source")
+    return GaugeMetricFamily("dynamic_resource_allocation_resource_claims", "Claims there are.", labels=labels)
+
+
+def _find_source(claim: ResourceClaim) -> str:
+    annotations = claim.metadata.annotations
+    if annotations.get(EXTENDED_RESOURCE_ANNOTATION) == "true":
+        return "extended_resource"
+    return "resource_claim_template" if POD_CLAIM_ANNOTATION in annotations else ""
