@@ -1,0 +1,351 @@
+"""Pods that wait for a node, and when each is tried: at once, after a pause, when something changed, or not yet.
+
+An entry is one pod, or all unscheduled pods of one group. Entries that no decision can tell apart are *kin of one
+likeness*: when something happens that may help them, one of them is tried; if it is placed, the next is, and if it is
+refused the others sleep on. So a freed device costs one attempt and not one for each pod that waits for it, and nobody
+is forgotten, for what refuses one refuses all. Durations and orders are Kubernetes'.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import count
+from math import floor, sqrt
+
+from dray.api.core.pod import Pod
+
+__all__ = ["DEFAULT_PACE", "Entry", "Place", "Queue", "QueuePace"]
+
+
+class Place(StrEnum):
+    """Where an entry is; the names are those of the metric `scheduler_pending_pods`."""
+
+    ACTIVE = "active"
+    BACKOFF = "backoff"
+    UNSCHEDULABLE = "unschedulable"
+    GATED = "gated"
+    TAKEN = "taken"
+    """In the hands of who decides, or being bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePace:
+    """How long entries wait, in seconds."""
+
+    first_backoff: float = 1.0
+    longest_backoff: float = 10.0
+    longest_rest: float = 300.0
+    """An entry that nothing woke for so long is tried anyway: the safety net for causes that nobody thought of."""
+    sweep_every: float = 30.0
+
+
+DEFAULT_PACE = QueuePace()
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """One pod or group that waits. Owned by the queue, which alone changes where it is.
+
+    `plugins` are those that refused it last, `refusals` how often it was refused, `errors` how often in a row it
+    failed. `likeness` is None if no other entry is like it. `since` is when it last became ready to be tried.
+    """
+
+    key: str
+    pods: dict[str, Pod]
+    priority: int
+    since: float
+    likeness: Hashable = None
+    place: Place = Place.TAKEN
+    plugins: frozenset[str] = frozenset()
+    added: float = 0.0
+    attempts: int = 0
+    refusals: int = 0
+    errors: int = 0
+    tried: float = 0.0
+    due: float = 0.0
+    serial: int = 0
+
+    @property
+    def pod(self) -> Pod:
+        """The pod, or the first of the group."""
+        return next(iter(self.pods.values()))
+
+    @property
+    def is_group(self) -> bool:
+        """Whether the entry stands for a group."""
+        return self.key.startswith("group:")
+
+
+@dataclass(slots=True, eq=False)
+class _Kin:
+    """Entries of one likeness that rest, and which of them is on its way to be tried for all."""
+
+    resting: dict[str, Entry] = field(default_factory=dict)
+    carrier: Entry | None = None
+    plugins: frozenset[str] = frozenset()
+    """Who refused the one that was tried last; that goes for all of them."""
+    has_hope: bool = False
+    """Whether something happened since the last refusal."""
+
+
+_Ticket = tuple[float, float, float, int, Entry]
+"""Order in a heap, then a serial number by which an outdated ticket is known, then the entry."""
+
+
+class Queue:
+    """All entries. Time is given by the caller, in seconds of a clock that only runs forward."""
+
+    def __init__(self, pace: QueuePace = DEFAULT_PACE) -> None:
+        self._pace = pace
+        self._entries: dict[str, Entry] = {}
+        self._active: list[_Ticket] = []
+        self._backoff: list[_Ticket] = []
+        self._failed: list[_Ticket] = []
+        self._resting: dict[str, Entry] = {}
+        self._resting_alone: dict[str, Entry] = {}
+        self._kin: dict[Hashable, _Kin] = {}
+        self._serials = count(1)
+        self._swept = 0.0
+        self.incoming: dict[tuple[Place, str], int] = {}
+        """How many entries came to a place, by what sent them there."""
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def find(self, key: str) -> Entry | None:
+        """The entry of a key."""
+        return self._entries.get(key)
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries, in the order in which they came."""
+        return iter(self._entries.values())
+
+    def resting(self) -> Iterator[Entry]:
+        """Entries that were refused and wait for a reason to be tried again, one for each likeness."""
+        for kin in list(self._kin.values()):
+            if kin.resting and not kin.has_hope:
+                entry = next(iter(kin.resting.values()))
+                entry.plugins = kin.plugins
+                yield entry
+        yield from list(self._resting_alone.values())
+
+    # What happens to an entry
+
+    def add(self, entry: Entry, now: float, cause: str = "UnscheduledPodAdd") -> None:
+        """Take a new entry in, to be tried as soon as possible, or let one that was gated be."""
+        if entry.key not in self._entries:
+            entry.added = now
+            self._entries[entry.key] = entry
+        self._leave(entry)
+        entry.since = now
+        self._activate(entry, cause)
+
+    def gate(self, entry: Entry, now: float) -> None:
+        """Keep an entry away until it is added again: there is no use in trying it."""
+        if entry.key not in self._entries:
+            entry.added = now
+            self._entries[entry.key] = entry
+        self._leave(entry)
+        self._go(entry, Place.GATED, "UnscheduledPodAdd")
+
+    def pop(self, now: float) -> Entry | None:
+        """Take the entry to try next, if there is one. `refuse`, `fail`, `remove` or `add` must follow.
+
+        If nothing is ready, an entry that backs off from a refusal is taken before its time: backing off lets others
+        go first, and there are none.
+        """
+        self._end_backoffs(now)
+        entry = _pop_valid(self._active)
+        if entry is None:
+            entry = _pop_valid(self._backoff)
+            if entry is None:
+                return None
+            self._note(Place.ACTIVE, "PopFromBackoffQ")
+        entry.place = Place.TAKEN
+        entry.serial = next(self._serials)
+        entry.attempts += 1
+        entry.tried = now
+        return entry
+
+    def refuse(self, entry: Entry, plugins: frozenset[str], now: float) -> None:
+        """The entry fits nowhere: let it rest until something changes that concerns those who refused it."""
+        entry.refusals += 1
+        entry.errors = 0
+        entry.plugins = plugins
+        entry.tried = now
+        kin = self._kin_of(entry)
+        if kin is not None and kin.carrier is entry:
+            kin.carrier, kin.has_hope = None, False
+        self._rest(entry, kin)
+
+    def fail(self, entry: Entry, now: float) -> None:
+        """The attempt failed for reasons that have nothing to do with where it fits: try again after a pause."""
+        entry.errors += 1
+        entry.tried = now
+        entry.plugins = frozenset()
+        self._pass_on(entry, now)
+        entry.due = self._backoff_end(entry)
+        self._go(entry, Place.BACKOFF, "ScheduleAttemptFailure")
+        heapq.heappush(self._failed, self._ticket(entry, floor(entry.due)))
+
+    def retry(self, entry: Entry, now: float, cause: str = "ForceActivate") -> None:
+        """Try an entry at once, whatever it waited for."""
+        self._leave(entry)
+        entry.since = now
+        self._activate(entry, cause)
+
+    def wake(self, entry: Entry, now: float, cause: str, *, alone: bool = False) -> None:
+        """Something happened that may help a resting entry, and with it those like it, unless it concerns it `alone`.
+
+        One that was tried a moment ago backs off first.
+        """
+        if entry.place is not Place.UNSCHEDULABLE:
+            return
+        kin = None if alone else self._kin_of(entry)
+        if kin is None:
+            self._move(entry, now, cause)
+            return
+        kin.has_hope = True
+        self._send_next(kin, now, cause)
+
+    def settle(self, entry: Entry, now: float) -> None:
+        """The entry was placed: if it was tried for others too, the next of them is. It stays until it is removed."""
+        entry.refusals = entry.errors = 0
+        self._pass_on(entry, now)
+
+    def remove(self, key: str, now: float) -> Entry | None:
+        """Forget an entry; one that is not there is a no-op."""
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._leave(entry)
+            self._pass_on(entry, now)
+            entry.place = Place.TAKEN
+        return entry
+
+    def sweep(self, now: float) -> None:
+        """Every half minute, wake what has rested for minutes."""
+        if now - self._swept < self._pace.sweep_every:
+            return
+        self._swept = now
+        for entry in list(self._resting.values()):
+            if now - entry.tried >= self._pace.longest_rest:
+                entry.tried = now
+                self.wake(entry, now, "UnschedulableTimeout", alone=True)
+
+    def next_due(self, now: float) -> float | None:
+        """When something is to be done although nothing happens; None if never."""
+        times = [heap[0][4].due for heap in (self._failed,) if _trim(heap)]
+        if self._resting:
+            times.append(max(self._swept + self._pace.sweep_every, now))
+        return min(times, default=None)
+
+    @property
+    def has_ready(self) -> bool:
+        """Whether `pop` would return an entry even if no time passed."""
+        return _trim(self._active) or _trim(self._backoff)
+
+    def count(self) -> dict[Place, int]:
+        """How many pods are where."""
+        found = dict.fromkeys((Place.ACTIVE, Place.BACKOFF, Place.UNSCHEDULABLE, Place.GATED), 0)
+        for entry in self._entries.values():
+            if entry.place in found:
+                found[entry.place] += len(entry.pods)
+        return found
+
+    # How it is kept
+
+    def _kin_of(self, entry: Entry) -> _Kin | None:
+        return None if entry.likeness is None else self._kin.get(entry.likeness)
+
+    def _rest(self, entry: Entry, kin: _Kin | None) -> None:
+        self._go(entry, Place.UNSCHEDULABLE, "ScheduleAttemptFailure")
+        self._resting[entry.key] = entry
+        if entry.likeness is None:
+            self._resting_alone[entry.key] = entry
+            return
+        kin = kin or self._kin.setdefault(entry.likeness, _Kin())
+        kin.plugins = entry.plugins
+        kin.resting[entry.key] = entry
+
+    def _leave(self, entry: Entry) -> None:
+        """Take an entry from where it is. Tickets in heaps become void by themselves."""
+        entry.serial = 0
+        if self._resting.pop(entry.key, None) is not None:
+            self._resting_alone.pop(entry.key, None)
+            kin = self._kin_of(entry)
+            if kin is not None:
+                kin.resting.pop(entry.key, None)
+                self._drop_if_empty(entry.likeness, kin)
+
+    def _drop_if_empty(self, likeness: Hashable, kin: _Kin) -> None:
+        if not kin.resting and kin.carrier is None:
+            self._kin.pop(likeness, None)
+
+    def _pass_on(self, entry: Entry, now: float) -> None:
+        """If the entry was tried for all of its likeness, it is the turn of the next."""
+        kin = self._kin_of(entry)
+        if kin is not None and kin.carrier is entry:
+            kin.carrier = None
+            if kin.has_hope:
+                self._send_next(kin, now, "ForceActivate")
+            self._drop_if_empty(entry.likeness, kin)
+
+    def _send_next(self, kin: _Kin, now: float, cause: str) -> None:
+        if kin.carrier is None and kin.resting:
+            kin.carrier = min(kin.resting.values(), key=lambda entry: entry.added)
+            self._move(kin.carrier, now, cause)
+
+    def _move(self, entry: Entry, now: float, cause: str) -> None:
+        """Out of rest, to be tried now or, if it was tried a moment ago, after backing off."""
+        self._leave(entry)
+        entry.due = self._backoff_end(entry)
+        if entry.due <= now:
+            entry.since = now
+            self._activate(entry, cause)
+            return
+        self._go(entry, Place.BACKOFF, cause)
+        heapq.heappush(self._backoff, self._ticket(entry, floor(entry.due)))
+
+    def _activate(self, entry: Entry, cause: str) -> None:
+        self._go(entry, Place.ACTIVE, cause)
+        heapq.heappush(self._active, self._ticket(entry, 0.0))
+
+    def _ticket(self, entry: Entry, turn: float) -> _Ticket:
+        entry.serial = next(self._serials)
+        return turn, -entry.priority, entry.since, entry.serial, entry
+
+    def _go(self, entry: Entry, place: Place, cause: str) -> None:
+        entry.place = place
+        self._note(place, cause)
+
+    def _note(self, place: Place, cause: str) -> None:
+        self.incoming[place, cause] = self.incoming.get((place, cause), 0) + 1
+
+    def _backoff_end(self, entry: Entry) -> float:
+        attempts = entry.errors or entry.refusals
+        if not attempts or not self._pace.longest_backoff:
+            return 0.0
+        longest = self._pace.longest_backoff * sqrt(len(entry.pods))
+        seconds = self._pace.first_backoff * 2.0 ** min(attempts - 1, 32)
+        return entry.tried + min(seconds, longest)
+
+    def _end_backoffs(self, now: float) -> None:
+        for heap in (self._backoff, self._failed):
+            while _trim(heap) and heap[0][4].due <= now:
+                entry = heapq.heappop(heap)[4]
+                entry.since = now
+                self._activate(entry, "BackoffComplete")
+
+
+def _trim(heap: list[_Ticket]) -> bool:
+    """Drop tickets that are void from the top; whether one is left."""
+    while heap and heap[0][3] != heap[0][4].serial:
+        heapq.heappop(heap)
+    return bool(heap)
+
+
+def _pop_valid(heap: list[_Ticket]) -> Entry | None:
+    return heapq.heappop(heap)[4] if _trim(heap) else None
