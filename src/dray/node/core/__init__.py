@@ -1,0 +1,1 @@
+"""Decisions of the node agent: plain functions of values, and the state they are made from."""
