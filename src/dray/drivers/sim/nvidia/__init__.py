@@ -1,0 +1,1 @@
+"""`gpu.nvidia.com` and `compute-domain.nvidia.com` without the GPUs."""
