@@ -31,7 +31,6 @@ ISSUED = [
     "gpu-16gi",
     "example",
     "dranet",
-    ,
 ]
 EVERYTHING = [*ISSUED, *VARIANTS]
 
