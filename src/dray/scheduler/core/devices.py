@@ -31,7 +31,9 @@ from dray.scheduler.core.verdicts import Code, Refusal
 from dray.values.times import MicroTime
 
 __all__ = [
+    "NOT_AVAILABLE",
     "PLUGIN",
+    "Allocation",
     "DeviceFailure",
     "DeviceRejection",
     "DeviceVerdict",
@@ -39,7 +41,9 @@ __all__ = [
     "DeviceWorld",
     "allocate_devices",
     "examine_devices",
+    "normalize",
     "plan_wish",
+    "variants",
 ]
 
 PLUGIN: Final = "DynamicResources"
@@ -58,6 +62,13 @@ class DeviceWorld:
     cluster: Cluster
     claims: ClaimBook
     class_names: ClassNames
+    charging_slices: set[str]
+    """Slices with devices that take something of a node's own resources."""
+
+    @property
+    def has_charges(self) -> bool:
+        """Whether there are such devices at all."""
+        return bool(self.charging_slices)
 
 
 class DeviceRejection(NamedTuple):
