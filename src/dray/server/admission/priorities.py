@@ -1,4 +1,4 @@
-"""Priorities: pods get the numbers of their class; at most one class is the default."""
+"""Priorities: pods and groups of pods get the numbers of their class; at most one class is the default."""
 
 from collections.abc import Iterable
 
@@ -6,43 +6,49 @@ from msgspec.structs import replace
 
 from dray.api.core.pod import Pod
 from dray.api.scheduling.kinds import PRIORITY_CLASS
+from dray.api.scheduling.podgroup import PodGroup
 from dray.api.scheduling.priorityclass import PriorityClass
 from dray.server.admission.request import Act, AnyRequest, refuse
 from dray.server.ports import View
 
 __all__ = ["check_default_class", "fill_in_priority"]
 
-_COMPUTED = "must not be provided in pod spec; priority admission controller computed"
+_COMPUTED = "must not be provided in {} spec; priority admission controller computed"
 _NO_CLASS = PriorityClass(value=0, preemption_policy="PreemptLowerPriority")
 
 
 def fill_in_priority(request: AnyRequest, view: View) -> AnyRequest:
-    """Copy priority and preemption policy from the class of a pod, which nobody else may set."""
-    pod = request.new
-    if not isinstance(pod, Pod) or request.subresource:
+    """Copy priority and preemption policy from the class of a pod or a group, which nobody else may set."""
+    new = request.new
+    if not isinstance(new, Pod | PodGroup) or request.subresource:
         return request
-    if request.act is Act.UPDATE and isinstance(request.old, Pod):
-        return request.with_new(_keep_priority(pod, request.old))
-    chosen = _choose_class(request, pod, view)
-    spec = pod.spec
+    if request.act is Act.UPDATE:
+        if isinstance(new, Pod) and isinstance(request.old, Pod):
+            return request.with_new(_keep_priority(new, request.old))
+        return request
+    chosen = _choose_class(request, new.spec.priority_class_name, view)
+    _refuse_other(request, new, chosen)
+    values: dict[str, object] = {
+        "priority_class_name": chosen.metadata.name,
+        "priority": chosen.value,
+        "preemption_policy": chosen.preemption_policy or new.spec.preemption_policy,
+    }
+    return request.with_new(replace(new, spec=replace(new.spec, **values)))
+
+
+def _refuse_other(request: AnyRequest, new: Pod | PodGroup, chosen: PriorityClass) -> None:
+    """Refuse numbers that are not those of the class."""
+    spec, policy = new.spec, chosen.preemption_policy
+    computed = _COMPUTED.format("pod" if isinstance(new, Pod) else "podgroup")
     if spec.priority is not None and spec.priority != chosen.value:
-        given = f"the integer value of priority ({spec.priority}) {_COMPUTED} {chosen.value}"
+        given = f"the integer value of priority ({spec.priority}) {computed} {chosen.value}"
         raise refuse(request, f"{given} from the given PriorityClass name")
-    policy = chosen.preemption_policy
     if policy is not None and spec.preemption_policy not in (None, policy):
-        given = f"the string value of PreemptionPolicy ({spec.preemption_policy}) {_COMPUTED} {policy}"
+        given = f"the string value of PreemptionPolicy ({spec.preemption_policy}) {computed} {policy}"
         raise refuse(request, f"{given} from the given PriorityClass name")
-    spec = replace(
-        spec,
-        priority_class_name=chosen.metadata.name,
-        priority=chosen.value,
-        preemption_policy=policy or spec.preemption_policy,
-    )
-    return request.with_new(replace(pod, spec=spec))
 
 
-def _choose_class(request: AnyRequest, pod: Pod, view: View) -> PriorityClass:
-    name = pod.spec.priority_class_name
+def _choose_class(request: AnyRequest, name: str, view: View) -> PriorityClass:
     if not name:
         return _find_default(view.list(PRIORITY_CLASS)) or _NO_CLASS
     found = view.find(PRIORITY_CLASS, "", name)

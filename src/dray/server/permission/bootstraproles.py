@@ -56,6 +56,7 @@ _VIEW = (
     rule(READ, "policy", "poddisruptionbudgets poddisruptionbudgets/status"),
     rule(READ, "networking.k8s.io", "ingresses ingresses/status networkpolicies"),
     rule(READ, "resource.k8s.io", "resourceclaims resourceclaims/status resourceclaimtemplates"),
+    rule(READ, "scheduling.k8s.io", "podgroups workloads"),
 )
 
 _EDIT = (
@@ -88,6 +89,7 @@ _EDIT = (
     rule(WRITE, "networking.k8s.io", "ingresses networkpolicies"),
     rule(f"{WRITE} {READ}", "coordination.k8s.io", "leases"),
     rule(WRITE, "resource.k8s.io", "resourceclaims resourceclaimtemplates"),
+    rule(WRITE, "scheduling.k8s.io", "podgroups workloads"),
 )
 
 _ADMIN = (
@@ -166,6 +168,8 @@ _SYSTEM: Mapping[str, Sequence[PolicyRule]] = {
         rule("get list patch update watch", "resource.k8s.io", "resourceclaims resourceclaims/status"),
         rule("create delete", "resource.k8s.io", "resourceclaims"),
         rule("patch update", "resource.k8s.io", "resourceclaims/binding"),
+        rule(READ, "scheduling.k8s.io", "podgroups"),
+        rule("patch update", "scheduling.k8s.io", "podgroups/status"),
     ),
     "system:monitoring": (paths("/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*"),),
     "system:node": NODE_RULES,

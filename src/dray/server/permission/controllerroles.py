@@ -57,6 +57,10 @@ _RULES: Mapping[str, Sequence[PolicyRule]] = {
         rule(READ, "", "nodes"),
         rule("patch", "", "pods/status"),
     ),
+    "podgroup-protection-controller": (
+        rule("get list update watch", "scheduling.k8s.io", "podgroups"),
+        rule(READ, "", "pods"),
+    ),
     "resource-claim-controller": (
         rule(READ, "", "pods"),
         rule("update", "", "pods/finalizers"),
@@ -64,6 +68,8 @@ _RULES: Mapping[str, Sequence[PolicyRule]] = {
         rule(f"create delete {READ} {_SUBRESOURCE_WRITE}", _DRA, "resourceclaims"),
         rule(READ, _DRA, "resourceclaimtemplates"),
         rule(_SUBRESOURCE_WRITE, _DRA, "resourceclaims/binding resourceclaims/status"),
+        rule(READ, "scheduling.k8s.io", "podgroups"),
+        rule(_SUBRESOURCE_WRITE, "scheduling.k8s.io", "podgroups/status"),
         *EVENTS,
     ),
     "resourcepoolstatusrequest-controller": (
