@@ -6,20 +6,23 @@ from pathlib import Path
 
 from dray.api.authentication.tokenreview import TokenReview
 from dray.app.wire import CelJudge
+from dray.client.port import NodeStreams
 from dray.effects.clock import Clock
 from dray.effects.entropy import Entropy, SystemEntropy
 from dray.server.assembly import Identity
 from dray.server.identity.accounts import AccountTokens
 from dray.server.identity.authenticator import Authenticator
+from dray.server.identity.credentials import Credentials
 from dray.server.identity.reviews import review_token
 from dray.server.identity.signing import SigningKey
 from dray.server.identity.statictokens import StaticTokens
 from dray.server.identity.tokenrequests import TokenIssuer
+from dray.server.noderelay import NodeRelay
 from dray.server.ports import Authorizer, SelectorJudge, Tokens, User, View
 from dray.store.port import Store
 from dray.store.sqlite import open_sqlite_store
 
-__all__ = ["wire_entropy", "wire_identity", "wire_judge", "wire_store"]
+__all__ = ["wire_entropy", "wire_identity", "wire_judge", "wire_node_relay", "wire_store"]
 
 
 def wire_entropy() -> Entropy:
@@ -58,3 +61,8 @@ def wire_identity(signing_key: SigningKey, clock: Clock, static: Mapping[str, Us
         return authenticator, _AccountTokens(TokenIssuer(tokens, view), authenticator)
 
     return make
+
+
+def wire_node_relay(credentials: Credentials, view: View) -> NodeStreams:
+    """The containers of nodes whose agents run apart."""
+    return NodeRelay(view, credentials.node_client, credentials.authority.certificate)

@@ -12,7 +12,7 @@ from typing import Final
 
 import uvloop
 
-from dray.app.serverwire import wire_entropy, wire_identity, wire_judge, wire_store
+from dray.app.serverwire import wire_entropy, wire_identity, wire_judge, wire_node_relay, wire_store
 from dray.app.wire import wire_registry
 from dray.controllers.basic import run_basic_controllers
 from dray.controllers.runtime import Effects
@@ -81,6 +81,7 @@ async def _run(options: UpOptions, clock: Clock, log: Log, announce: Callable[[s
             log=log,
         )
         api = await stack.enter_async_context(open_api_server(parts))
+        api.desk.nodes.attach(wire_node_relay(credentials, api.desk.view))
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         client = InProcessClient(api.desk, MASTER, _MANAGER)
         root_ca = credentials.authority.certificate.decode()

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote, urlencode
 
 from dray.client.port import Command, ContainerAddress, LogOptions
 from dray.errors import BadRequest, NotFound
+from dray.values.quoting import quote as quote_text
 from dray.values.times import TimeError, parse_time
 
 __all__ = [
@@ -31,7 +32,9 @@ SERVING_CERTIFICATE: Final = "dray.dev/serving-certificate"
 
 _LOGS: Final = "containerLogs"
 _EXEC: Final = "exec"
-_TRUE: Final = frozenset({"1", "true", "True"})
+_FALSE: Final = frozenset({"false", "0", "False", "no"})
+_MAX_DIGITS: Final = 18
+"""Of numbers that surely fit into 64 bits."""
 
 Query = Mapping[str, Sequence[str]]
 
@@ -110,14 +113,17 @@ def _first(query: Query, name: str) -> str:
 
 
 def _is_set(query: Query, name: str) -> bool:
-    return _first(query, name) in _TRUE
+    values = query.get(name, ())
+    return bool(values) and values[0] not in _FALSE
 
 
 def _number(query: Query, name: str) -> int | None:
     text = _first(query, name)
     if not text:
         return None
-    try:
-        return int(text)
-    except ValueError as fault:
-        raise BadRequest(f'strconv.ParseInt: parsing "{text}": invalid syntax') from fault
+    digits = text[1:] if text[0] in "+-" else text
+    if not (digits.isascii() and digits.isdigit()):
+        raise BadRequest(f"strconv.ParseInt: parsing {quote_text(text)}: invalid syntax")
+    if len(digits) > _MAX_DIGITS:
+        raise BadRequest(f"strconv.ParseInt: parsing {quote_text(text)}: value out of range")
+    return int(text)

@@ -6,23 +6,30 @@ nowhere else.
 
 import asyncio
 import itertools
-from typing import Final
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from typing import Final, TypeVar
 
+from dray.client.port import Command, Execution
 from dray.effects.log import Log
-from dray.errors import ApiError
+from dray.errors import ApiError, BadRequest
 from dray.server.desk import Caller
-from dray.server.dispatch import Dispatcher
+from dray.server.dispatch import Dispatcher, is_stream
 from dray.server.endpoints import PathNotFound, Target
+from dray.server.execution import attend, choose_subprotocol
 from dray.server.faults import UnknownResource, describe_store_busy
 from dray.server.http import HttpCall, Receive, Reply, Scope, Send, reply_failure, send_reply
 from dray.server.identity.peer import find_peer
 from dray.server.options import parse_query
 from dray.server.permission.denial import refuse
+from dray.server.podstreams import start_command
 from dray.server.ports import AccessAttributes, Authenticator, User
 from dray.server.site import Site
 from dray.store.port import StoreBusy, StoreError
 
 __all__ = ["Application"]
+
+T = TypeVar("T")
 
 _METHOD_VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "patch", "GET": "get", "HEAD": "get"}
 _NO_CACHE: Final = (b"cache-control", b"no-cache, private")
@@ -45,21 +52,40 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, as ASGI has it."""
-        if scope["type"] != "http":
-            await self._refuse_other(scope, receive, send)
-            return
-        call = HttpCall(scope, receive)
-        reply = await self._answer(call)
-        audit_id = call.headers.get(b"audit-id") or b"%b-%012x" % (self._audit_prefix, next(self._audit_numbers))
-        base = ((b"audit-id", audit_id), _NO_CACHE)
+        if scope["type"] == "http":
+            await self._reply(HttpCall(scope, receive), send)
+        elif scope["type"] == "websocket":
+            await self._connect(HttpCall({**scope, "method": "GET"}, receive), receive, send)
+        else:
+            await _follow_lifespan(receive, send)
+
+    async def _reply(self, call: HttpCall, send: Send) -> None:
+        reply = await self._attempt(call, self._serve)
+        base = self._base_headers(call)
         if reply.stream is None:
             await send_reply(reply, send, base)
         else:
             await self._stream(call, reply, send, base)
 
-    async def _answer(self, call: HttpCall) -> Reply:
+    async def _connect(self, call: HttpCall, receive: Receive, send: Send) -> None:
+        """Run a command for as long as a WebSocket is open. What fails before is a reply like any other."""
+        await receive()  # says that somebody wants to connect
+        opened = await self._attempt(call, self._start)
+        if isinstance(opened, Reply):
+            await send_reply(opened, send, self._base_headers(call), prefix="websocket.http")
+            return
+        protocol, command, execution = opened
+        await send({"type": "websocket.accept", "subprotocol": protocol})
+        await attend(execution, command, receive, send)
+
+    def _base_headers(self, call: HttpCall) -> tuple[tuple[bytes, bytes], ...]:
+        audit_id = call.headers.get(b"audit-id") or b"%b-%012x" % (self._audit_prefix, next(self._audit_numbers))
+        return ((b"audit-id", audit_id), _NO_CACHE)
+
+    async def _attempt(self, call: HttpCall, act: Callable[[HttpCall], Awaitable[T]]) -> T | Reply:
+        """What `act` makes of a request, or the reply that tells why it failed."""
         try:
-            return await self._serve(call)
+            return await act(call)
         except ApiError as error:
             return reply_failure(error)
         except PathNotFound:
@@ -93,6 +119,19 @@ class Application:
         self._metrics.count(verb, target.endpoint.form.resource, reply.code)
         return reply
 
+    async def _start(self, call: HttpCall) -> tuple[str, Command, Execution]:
+        """Start what a WebSocket asks for."""
+        user = self._authenticator.identify(call.scope["headers"], find_peer(call.scope))
+        target = self._desk.routes.resolve(call.path)
+        # A read in HTTP's words, and yet it acts: both are asked for, and so are they by Kubernetes.
+        for verb in ("get", "create"):
+            self._require(user, _describe(verb, target, call))
+        if not is_stream(target):
+            raise BadRequest("the request is not one that can be upgraded")
+        protocol = choose_subprotocol(call.scope["subprotocols"])
+        command, execution = await start_command(self._desk, target, parse_query(call.query))
+        return protocol, command, execution
+
     def _require(self, user: User, attributes: AccessAttributes) -> None:
         decision = self._desk.permissions.decide(user, attributes)
         if not decision.is_allowed:
@@ -105,8 +144,9 @@ class Application:
 
         async def send_pieces() -> None:
             assert reply.stream is not None
-            async for piece in reply.stream:
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            async with aclosing(reply.stream) as pieces:
+                async for piece in pieces:
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
 
         async with asyncio.TaskGroup() as tasks:
             sending = tasks.create_task(send_pieces())
@@ -122,17 +162,14 @@ class Application:
         for sending in self._streams:
             sending.cancel()
 
-    async def _refuse_other(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer what is no request: the start and end of the server, and web sockets, which are not served yet."""
-        if scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close"})
+
+async def _follow_lifespan(receive: Receive, send: Send) -> None:
+    """Take note of the start and the end of the server, which need nothing of us."""
+    while True:
+        message = await receive()
+        await send({"type": f"{message['type']}.complete"})
+        if message["type"] == "lifespan.shutdown":
             return
-        while True:
-            message = await receive()
-            await send({"type": f"{message['type']}.complete"})
-            if message["type"] == "lifespan.shutdown":
-                return
 
 
 def _read_manager(call: HttpCall) -> str:

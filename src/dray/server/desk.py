@@ -17,6 +17,7 @@ from dray.server.admission.chain import admit, approve
 from dray.server.admission.request import Act, AdmissionRequest, AnyRequest
 from dray.server.encoding import encode_put
 from dray.server.endpoints import Endpoint, Routes, Target, get_form
+from dray.server.nodes import ReachableNodes
 from dray.server.objects import ObjectView
 from dray.server.options import WriteQuery
 from dray.server.permission.authorizer import Permissions
@@ -76,6 +77,8 @@ class Desk:
     judge: SelectorJudge
     permissions: Permissions
     tokens: Tokens | None = None
+    nodes: ReachableNodes = field(default_factory=ReachableNodes)
+    """Whoever runs node agents attaches them."""
 
     def now(self) -> Time:
         """This second."""

@@ -38,7 +38,7 @@ from dray.server.updating import update
 from dray.server.watching import open_watch
 from dray.server.watchstream import WatchWriter
 
-__all__ = ["Dispatcher"]
+__all__ = ["Dispatcher", "is_stream"]
 
 _STREAMS: Final = frozenset({"exec", "attach", "portforward", "proxy"})
 _POSTED: Final[dict[str, AnyKind]] = {"binding": BINDING, "eviction": EVICTION, "token": TOKEN_REQUEST}
@@ -76,9 +76,9 @@ class Dispatcher:
         form = choose_form(call.header(b"accept"))
         query = parse_query(call.query)
         if target.subresource == "log":
-            return read_log(self.desk, target, query)
-        if target.subresource in _STREAMS:
-            raise refuse_stream(self.desk, target)
+            return await read_log(self.desk, target, query)
+        if is_stream(target):
+            raise refuse_stream(self.desk, target, query, call.header(b"upgrade"))
         answer = await get(self.desk, target, _one(query, "resourceVersion"))
         return self._reply(answer, form, query, call)
 
@@ -100,8 +100,8 @@ class Dispatcher:
     async def _create(self, target: Target, call: HttpCall, caller: Caller) -> Reply:
         form = choose_form(call.header(b"accept"))
         query = parse_query(call.query)
-        if target.subresource in _STREAMS:
-            raise refuse_stream(self.desk, target)
+        if is_stream(target):
+            raise refuse_stream(self.desk, target, query, call.header(b"upgrade"))
         options = read_write_query(query, "CreateOptions")
         if target.subresource or target.endpoint.kind is BINDING:
             return await self._post(target, call, options, caller)
@@ -192,6 +192,11 @@ class Dispatcher:
             reply = print_body(shape_answer(self.desk, answer, form.shape, content), form, query, call)
         reply.code = answer.code
         return reply
+
+
+def is_stream(target: Target) -> bool:
+    """Whether a target is no object but what goes on in a container."""
+    return target.subresource in _STREAMS
 
 
 def _offers(target: Target, verb: str) -> bool:

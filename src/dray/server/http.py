@@ -1,7 +1,7 @@
 """Requests and replies as the ASGI server hands them over, with nothing between."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -91,7 +91,7 @@ class Reply(Struct):
     body: bytes = b""
     media_type: str = "application/json"
     headers: tuple[tuple[bytes, bytes], ...] = ()
-    stream: AsyncIterator[bytes] | None = None
+    stream: AsyncGenerator[bytes, None] | None = None
 
 
 def reply_status(status: Status, code: int = 200) -> Reply:
@@ -129,13 +129,13 @@ def warning_headers(warnings: Iterable[str]) -> tuple[tuple[bytes, bytes], ...]:
     return tuple(headers)
 
 
-async def send_reply(reply: Reply, send: Send, base: tuple[tuple[bytes, bytes], ...]) -> None:
-    """Send a reply that is complete."""
+async def send_reply(reply: Reply, send: Send, base: tuple[tuple[bytes, bytes], ...], *, prefix: str = "http") -> None:
+    """Send a reply that is complete; with the prefix `websocket.http`, instead of a WebSocket."""
     headers = [
         (b"content-type", reply.media_type.encode()),
         (b"content-length", str(len(reply.body)).encode()),
         *base,
         *reply.headers,
     ]
-    await send({"type": "http.response.start", "status": reply.code, "headers": headers})
-    await send({"type": "http.response.body", "body": reply.body})
+    await send({"type": f"{prefix}.response.start", "status": reply.code, "headers": headers})
+    await send({"type": f"{prefix}.response.body", "body": reply.body})

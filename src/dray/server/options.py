@@ -32,6 +32,7 @@ __all__ = [
     "WriteQuery",
     "check_delete_options",
     "check_list",
+    "is_flag_set",
     "parse_query",
     "read_delete_query",
     "read_list_query",
@@ -96,6 +97,11 @@ def parse_query(text: bytes) -> Query:
 def _first(query: Query, name: str) -> str:
     values = query.get(name)
     return values[0] if values else ""
+
+
+def is_flag_set(query: Query, name: str) -> bool:
+    """Whether a flag is given, and not as false."""
+    return bool(_flag(query, name))
 
 
 def _flag(query: Query, name: str) -> bool | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import uvicorn
+from uvicorn.protocols.websockets.wsproto_impl import WSProtocol
 
 from dray.server.app import Application
 from dray.server.identity.peer import PeerProtocol
@@ -19,6 +20,11 @@ _KEEP_ALIVE_SECONDS: Final = 90
 """Go's clients keep idle connections as long."""
 _SHUTDOWN_SECONDS: Final = 2
 """How long requests under way are waited for. Watches are cut: their clients come again."""
+_MAX_MESSAGE_BYTES: Final = 1 << 20
+"""Of a WebSocket; kubectl sends 32 KiB at most."""
+_PING_SECONDS: Final = 30.0
+_PONG_SECONDS: Final = 300.0
+"""Long: an answer is not read while a command does not read what was sent to it before."""
 _BACKLOG: Final = 2048
 
 
@@ -45,7 +51,11 @@ async def serve(
     config = uvicorn.Config(
         application,
         http=PeerProtocol,
-        ws="none",
+        ws=WSProtocol,
+        ws_max_size=_MAX_MESSAGE_BYTES,
+        ws_per_message_deflate=False,
+        ws_ping_interval=_PING_SECONDS,
+        ws_ping_timeout=_PONG_SECONDS,
         lifespan="off",
         log_config=None,
         access_log=False,

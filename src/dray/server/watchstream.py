@@ -1,6 +1,6 @@
 """Watches on the wire: each step as lines of JSON, in the shape the client asked for."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Final
 
 import msgspec
@@ -32,7 +32,7 @@ class WatchWriter:
         self._content = content
         self._has_columns = False
 
-    async def pieces(self) -> AsyncIterator[bytes]:
+    async def pieces(self) -> AsyncGenerator[bytes, None]:
         """What is sent, piece by piece; a failure is the last event."""
         try:
             async for step in self._watch.steps():

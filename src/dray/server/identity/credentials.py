@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from dray.client.nodeendpoint import SERVER_USER
 from dray.errors import DrayError
 from dray.server.identity.certificates import (
     LOOPBACK_NAMES,
@@ -51,6 +52,8 @@ class Credentials(Struct, frozen=True):
     authority: KeyPair
     server: KeyPair
     admin: KeyPair
+    node_client: KeyPair
+    """Shown to node agents that run apart."""
     signing_key: SigningKey
 
 
@@ -68,7 +71,8 @@ def ensure_credentials(folder: Path, now: Time, *, names: Sequence[str] = ()) ->
         lambda: issue_server(authority, wanted, now),
     )
     admin = ensure_client(folder, authority, "admin", ADMIN, now)
-    return Credentials(folder, authority, server, admin, _ensure_signing_key(folder))
+    node_client = ensure_client(folder, authority, "apiserver-kubelet-client", (SERVER_USER, ()), now)
+    return Credentials(folder, authority, server, admin, node_client, _ensure_signing_key(folder))
 
 
 def ensure_client(

@@ -9,6 +9,8 @@ from dray.server.identity.credentials import CredentialsError, ensure_credential
 from dray.server.identity.kubeconfig import Access, render_kubeconfig, write_kubeconfig
 from tests.unit.server.identity.certs import DAY, NOW, authority, signing_pem
 
+PAIRS = [f"{name}.{kind}" for name in ("admin", "apiserver-kubelet-client", "apiserver") for kind in ("crt", "key")]
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -21,7 +23,7 @@ def test_everything_is_made_once_and_read_by_its_owner_alone(tmp_path: Path) -> 
     folder = tmp_path / "data" / "pki"
     first = ensure_credentials(folder, NOW)
     names = sorted(file.name for file in folder.iterdir())
-    assert names == ["admin.crt", "admin.key", "apiserver.crt", "apiserver.key", "ca.crt", "ca.key", "sa.key"]
+    assert names == [*PAIRS, "ca.crt", "ca.key", "sa.key"]
     assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     again = ensure_credentials(folder, NOW.plus_seconds(DAY))
