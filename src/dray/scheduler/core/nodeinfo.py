@@ -11,12 +11,13 @@ from dray.api.core.pod import Pod
 from dray.api.core.podresources import is_sidecar
 from dray.scheduler.core.kin import Kin
 from dray.scheduler.core.resources import Amounts, Footprint, amounts_of
+from dray.scheduler.core.terms import Term
 
-__all__ = ["HostPort", "NodeInfo", "PlacedPod", "host_ports", "priority_of"]
+__all__ = ["ANY_ADDRESS", "HostPort", "NodeInfo", "PlacedPod", "host_ports", "priority_of"]
 
 _Key = TypeVar("_Key")
 
-_ANY_ADDRESS = "0.0.0.0"
+ANY_ADDRESS = "0.0.0.0"
 """What a port that names no address is bound to: all of them."""
 
 
@@ -27,12 +28,6 @@ class HostPort(NamedTuple):
     port: int
     address: str
 
-    def collides(self, other: HostPort) -> bool:
-        """Whether a host cannot give both: the same port, on one address or on any."""
-        if self.port != other.port or self.protocol != other.protocol:
-            return False
-        return self.address == other.address or _ANY_ADDRESS in (self.address, other.address)
-
 
 class PlacedPod(NamedTuple):
     """A pod on a node, with what it takes there."""
@@ -42,6 +37,7 @@ class PlacedPod(NamedTuple):
     priority: int
     footprint: Footprint
     ports: tuple[HostPort, ...]
+    terms: tuple[Term, ...]
 
 
 def priority_of(pod: Pod) -> int:
@@ -52,7 +48,7 @@ def priority_of(pod: Pod) -> int:
 def host_ports(pod: Pod) -> tuple[HostPort, ...]:
     """The ports of the host that the pod's containers and sidecars want."""
     return tuple(
-        HostPort(port.protocol or "TCP", port.host_port, port.host_ip or _ANY_ADDRESS)
+        HostPort(port.protocol or "TCP", port.host_port, port.host_ip or ANY_ADDRESS)
         for container in _lasting_containers(pod)
         for port in container.ports
         if port.host_port > 0
@@ -71,7 +67,19 @@ class NodeInfo:
     of node or pods.
     """
 
-    __slots__ = ("allocatable", "guessed", "kins", "name", "node", "number", "pods", "ports", "requested", "version")
+    __slots__ = (
+        "allocatable",
+        "guessed",
+        "kins",
+        "name",
+        "node",
+        "number",
+        "pods",
+        "ports",
+        "requested",
+        "terms",
+        "version",
+    )
 
     def __init__(self, number: int, node: Node) -> None:
         self.number = number
@@ -83,6 +91,7 @@ class NodeInfo:
         self.requested: dict[str, int] = {}
         self.guessed: dict[str, int] = {}
         self.ports: dict[HostPort, int] = {}
+        self.terms: dict[Term, int] = {}
         self.version = 0
         self.replace(node)
 
@@ -110,6 +119,8 @@ class NodeInfo:
             _shift(self.guessed, name, sign * amount)
         for port in placed.ports:
             _shift(self.ports, port, sign)
+        for term in placed.terms:
+            _shift(self.terms, term, sign)
 
 
 def _shift(counts: dict[_Key, int], key: _Key, by: int) -> None:

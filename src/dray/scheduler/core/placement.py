@@ -2,18 +2,40 @@
 
 Filters run in Kubernetes' order, and the first that refuses a node gives its reasons. Kubernetes looks at some of the
 nodes of a large cluster; here all are judged, at a cost that depends on what changed since the last pod of the same
-shape and not on the number of nodes. Of equally good nodes the one with the lowest number is taken.
+shape and hardly on the number of nodes. Of equally good nodes the one with the lowest number is taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import msgspec
+from functools import cached_property
+from typing import Final
 
 from dray.allocator.bits import bits
 from dray.api.core.pod import Pod
+from dray.errors import InternalError
+from dray.scheduler.core.applicant import Applicant
+from dray.scheduler.core.filters.features import NodeDeclaredFeaturesFilter
+from dray.scheduler.core.filters.filter import Filter
+from dray.scheduler.core.filters.nodeaffinity import NodeAffinityFilter
+from dray.scheduler.core.filters.nodename import NodeNameFilter
+from dray.scheduler.core.filters.podaffinity import InterPodAffinityFilter
+from dray.scheduler.core.filters.ports import NodePortsFilter
+from dray.scheduler.core.filters.resources import NodeResourcesFitFilter
+from dray.scheduler.core.filters.spread import PodTopologySpreadFilter
+from dray.scheduler.core.filters.taints import TaintTolerationFilter
+from dray.scheduler.core.filters.unschedulable import NodeUnschedulableFilter
+from dray.scheduler.core.filters.volumes import VolumeBindingFilter, VolumeRestrictionsFilter
+from dray.scheduler.core.indexes import Indexes
+from dray.scheduler.core.nodeinfo import priority_of
 from dray.scheduler.core.profile import Profile
+from dray.scheduler.core.scores.images import ImageLocalityScore
+from dray.scheduler.core.scores.nodeaffinity import NodeAffinityScore
+from dray.scheduler.core.scores.podaffinity import InterPodAffinityScore
+from dray.scheduler.core.scores.room import RoomScores
+from dray.scheduler.core.scores.score import Grades, Score, split
+from dray.scheduler.core.scores.spread import PodTopologySpreadScore
+from dray.scheduler.core.scores.taints import TaintTolerationScore
 from dray.scheduler.core.snapshot import Snapshot
 from dray.scheduler.core.verdicts import Code, Refusal, Verdict
 
@@ -22,21 +44,49 @@ __all__ = ["Examined", "Placement", "Points"]
 Points = Sequence[tuple[int, int]]
 """Points for disjoint sets of nodes, weighted already: pairs of points and node numbers. Other nodes get none."""
 
+_FILTERS: Final[tuple[type[Filter], ...]] = (
+    NodeNameFilter,
+    NodeUnschedulableFilter,
+    TaintTolerationFilter,
+    NodeAffinityFilter,
+    NodePortsFilter,
+    NodeResourcesFitFilter,
+    VolumeRestrictionsFilter,
+    VolumeBindingFilter,
+    PodTopologySpreadFilter,
+    InterPodAffinityFilter,
+    NodeDeclaredFeaturesFilter,
+)
+_SCORES: Final[tuple[type[Score], ...]] = (
+    TaintTolerationScore,
+    NodeAffinityScore,
+    PodTopologySpreadScore,
+    InterPodAffinityScore,
+    ImageLocalityScore,
+)
 
-class Examined(msgspec.Struct, frozen=True):
+
+class Examined:
     """What the filters say of one pod. Sets of nodes are sets of numbers of the snapshot, bit `i` for node `i`.
 
-    Every node of `nodes` is either in `fitting` or in some refusal. A pod that no node can take because of itself, such
-    as one with terms that contradict each other, is `rejected`: then nothing fits and no node has a refusal of its own.
-    `nodes` is what the count of available nodes in messages goes by.
+    Every node of `nodes`, which are all there were, is either in `fitting` or in some refusal. A pod that no node can
+    take because of itself, such as one with terms that contradict each other, is `rejected`: then nothing fits and no
+    node has a refusal of its own. True only until the snapshot changes.
     """
 
-    pod: Pod
-    mapped: frozenset[str]
-    nodes: int
-    fitting: int
-    refusals: tuple[Refusal, ...] = ()
-    rejected: Verdict | None = None
+    __slots__ = ("applicant", "fitting", "nodes", "refusals", "rejected")
+
+    def __init__(self, applicant: Applicant, nodes: int) -> None:
+        self.applicant = applicant
+        self.nodes = nodes
+        self.fitting = nodes
+        self.refusals: tuple[Refusal, ...] = ()
+        self.rejected: Verdict | None = None
+
+    @property
+    def pod(self) -> Pod:
+        """The pod that looks for a node."""
+        return self.applicant.pod
 
     @property
     def preemptible(self) -> int:
@@ -47,13 +97,26 @@ class Examined(msgspec.Struct, frozen=True):
                 found |= each.nodes
         return found
 
+    def verdict(self, number: int) -> Verdict | None:
+        """Why one node does not fit; None if it does."""
+        found = [each for each in self.refusals if each.nodes >> number & 1]
+        if not found:
+            return self.rejected
+        return Verdict(found[0].plugin, tuple(each.reason for each in found), found[0].code)
+
 
 class Placement:
-    """Judges pods of one profile against a snapshot. Answers are kept and follow the snapshot's changes."""
+    """Judges pods of one profile against a snapshot. What it works out it keeps, and follows the snapshot's changes.
 
-    def __init__(self, snapshot: Snapshot, profile: Profile) -> None:
-        self._snapshot = snapshot
+    Placements of several profiles over one snapshot can share `indexes`.
+    """
+
+    def __init__(self, snapshot: Snapshot, profile: Profile, indexes: Indexes | None = None) -> None:
+        self.snapshot = snapshot
         self.profile = profile
+        self.indexes = indexes or Indexes(snapshot)
+        self._filters = [each(self.indexes, profile) for each in _FILTERS if profile.has(each.plugin)]
+        self._scores = [each(self.indexes, profile) for each in _SCORES if profile.weight(each.plugin)]
 
     def examine(self, pod: Pod, mapped: frozenset[str] = frozenset()) -> Examined:
         """Judge all nodes for a pod that is on none.
@@ -63,20 +126,110 @@ class Placement:
 
         Where room is kept for pods of at least the same priority, a node must fit with them and without them.
         """
-        fitting = self._snapshot.present
-        return Examined(pod, mapped, fitting, fitting)
+        examined = self._examine(Applicant(pod, mapped))
+        for name in self.snapshot.nominated_names():
+            number = self.snapshot.find_number(name)
+            if number is not None and examined.fitting >> number & 1:
+                self._examine_beside_nominated(examined, name, number)
+        return examined
 
-    def judge(self, pod: Pod, number: int, mapped: frozenset[str] = frozenset()) -> Verdict | None:
-        """Judge one node as `examine` does, room kept for others apart; None if it fits. For trials."""
-        return None
+    def offering(self, resource: str) -> int:
+        """The nodes that have an extended resource to give themselves, whether free or not."""
+        return self.indexes.offers.listing(resource)
 
     def best(self, examined: Examined, nodes: int, points: Points = ()) -> int:
         """The best of `nodes`, a set of fitting nodes that is not empty. `points` are added to our own.
 
         Scores that compare nodes compare those of `nodes` alone, as Kubernetes does, so pass all that are possible.
         """
-        return next(bits(nodes))
+        if nodes & (nodes - 1) == 0:
+            return nodes.bit_length() - 1
+        groups = sorted(self._grouped(examined.applicant, nodes, points).items(), reverse=True)
+        room = self._room.of(examined.applicant.footprint)
+        winners: dict[int, int] = {}
+        for base, members in room.descending():
+            if winners and base + groups[0][0] < max(winners):
+                break
+            for bonus, group in groups:
+                hit = members & group
+                if hit:
+                    winners[base + bonus] = winners.get(base + bonus, 0) | hit
+                    break
+        if not winners:
+            raise InternalError("there is no best of no nodes")
+        return next(bits(winners[max(winners)]))
 
     def scores(self, examined: Examined, nodes: int, points: Points = ()) -> dict[int, int]:
         """The total of each of `nodes`. For explanations; choosing the best does not need it."""
-        return dict.fromkeys(bits(nodes), 0)
+        totals: dict[int, int] = {}
+        for base, members in self._room.of(examined.applicant.footprint).descending():
+            for bonus, group in self._grouped(examined.applicant, nodes, points).items():
+                totals.update(dict.fromkeys(bits(members & group), base + bonus))
+        return totals
+
+    @cached_property
+    def _room(self) -> RoomScores:
+        return RoomScores(self.snapshot, self.profile)
+
+    def _examine(self, applicant: Applicant) -> Examined:
+        examined = Examined(applicant, self.snapshot.present)
+        refusals: list[Refusal] = []
+        for each in self._filters:
+            examined.rejected = each.reject(applicant)
+            if examined.rejected is not None:
+                examined.fitting = 0
+                return examined
+        rest = self._narrow(applicant, examined.nodes, refusals)
+        for each in self._filters:
+            left = rest
+            for reasons, code, nodes in each.refuse(applicant):
+                refused = nodes & left
+                if refused:
+                    rest &= ~refused
+                    refusals += [Refusal(each.plugin, reason, code, refused) for reason in reasons]
+            if not rest:
+                break
+        examined.fitting = rest
+        examined.refusals = tuple(refusals)
+        return examined
+
+    def _narrow(self, applicant: Applicant, nodes: int, refusals: list[Refusal]) -> int:
+        """Leave the nodes that the pod itself names, if it does."""
+        for each in self._filters:
+            named = each.narrow(applicant)
+            if named is not None:
+                reason = f"node(s) didn't satisfy plugin(s) [{each.plugin}]"
+                if nodes & ~named:
+                    refusals.append(Refusal(each.plugin, reason, Code.UNRESOLVABLE, nodes & ~named))
+                nodes &= named
+        return nodes
+
+    def _examine_beside_nominated(self, examined: Examined, name: str, number: int) -> None:
+        """Look at a fitting node once more, with the pods on it for which room is kept."""
+        pod = examined.pod
+        others = [
+            each
+            for each in self.snapshot.nominated(name)
+            if priority_of(each) >= priority_of(pod) and each.metadata.uid != pod.metadata.uid
+        ]
+        if not others:
+            return
+        with self.snapshot.trial() as trial:
+            for each in others:
+                trial.put_on(each, name)
+            verdict = self._examine(examined.applicant).verdict(number)
+        if verdict is not None:
+            bit = 1 << number
+            examined.fitting &= ~bit
+            added = tuple(Refusal(verdict.plugin, reason, verdict.code, bit) for reason in verdict.reasons)
+            examined.refusals += added
+
+    def _grouped(self, applicant: Applicant, nodes: int, points: Points) -> Grades:
+        """The nodes by their points, those for room apart."""
+        groups: Grades = {0: nodes}
+        for each in self._scores:
+            groups = split(groups, each.grade(applicant, nodes), self.profile.weight(each.plugin))
+        extra: dict[int, int] = {}
+        for amount, members in points:
+            extra[amount] = extra.get(amount, 0) | members
+        return split(groups, extra)

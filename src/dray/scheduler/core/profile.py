@@ -68,10 +68,10 @@ class UtilizationPoint(msgspec.Struct, frozen=True):
 
 
 class FitScore(msgspec.Struct, frozen=True):
-    """How NodeResourcesFit scores. `resources` maps those that count to their weights; `curve` is for the ratio."""
+    """How NodeResourcesFit scores. `resources` are those that count, with their weights; `curve` is for the ratio."""
 
     strategy: FitStrategy = FitStrategy.LEAST_ALLOCATED
-    resources: Mapping[str, int] = {CPU: 1, MEMORY: 1}
+    resources: tuple[tuple[str, int], ...] = ((CPU, 1), (MEMORY, 1))
     curve: tuple[UtilizationPoint, ...] = ()
 
 
@@ -85,7 +85,7 @@ class Profile(msgspec.Struct, frozen=True):
 
     scheduler_name: str = "default-scheduler"
     plugins: tuple[str, ...] = DEFAULT_PLUGINS
-    weights: Mapping[str, int] = DEFAULT_WEIGHTS
+    weights: Mapping[str, int] = msgspec.field(default_factory=lambda: DEFAULT_WEIGHTS)
     fit_score: FitScore = FitScore()
     balanced_resources: tuple[str, ...] = (CPU, MEMORY)
     ignored_resources: frozenset[str] = frozenset()

@@ -10,16 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from msgspec.structs import replace
+
 from dray.api.core.namespace import Namespace
 from dray.api.core.node import Node
 from dray.api.core.pod import Pod
 from dray.api.core.service import Service
 from dray.api.policy.budget import PodDisruptionBudget
 from dray.errors import InternalError
+from dray.scheduler.core.disks import disks_of
 from dray.scheduler.core.journal import Journal
 from dray.scheduler.core.kin import Kinship
 from dray.scheduler.core.nodeinfo import NodeInfo, PlacedPod, host_ports, priority_of
 from dray.scheduler.core.resources import footprint_of
+from dray.scheduler.core.terms import TermBook, terms_of
 
 __all__ = ["Snapshot"]
 
@@ -46,10 +50,15 @@ class Snapshot:
         self.changes = Journal()
         """The same, and nodes whose pods changed."""
         self.kinship = Kinship()
+        self.terms = TermBook()
+        """What pods on nodes say about other pods."""
         self._numbers: dict[str, int] = {}
         self._nodes: dict[str, NodeInfo] = {}
         self._pods: dict[str, PlacedPod] = {}
         self._pods_by_absent_node: dict[str, dict[str, PlacedPod]] = {}
+        self.namespace_version = 0
+        """Grows when labels of a namespace change."""
+        self._pods_with_disks: dict[str, Pod] = {}
         self._namespaces: dict[str, Mapping[str, str]] = {}
         self._services: dict[ObjectKey, Service] = {}
         self._budgets: dict[ObjectKey, PodDisruptionBudget] = {}
@@ -107,21 +116,28 @@ class Snapshot:
         self.remove_pod(pod.metadata.uid)
         if not pod.spec.node_name or pod.status.phase in _FINISHED:
             return
-        placed = PlacedPod(pod, self.kinship.join(pod), priority_of(pod), footprint_of(pod), host_ports(pod))
-        self._place(placed)
+        self._place(
+            PlacedPod(pod, self.kinship.join(pod), priority_of(pod), footprint_of(pod), host_ports(pod), terms_of(pod))
+        )
 
     def remove_pod(self, uid: str) -> None:
         """Forget a pod on a node. One that is not known is a no-op."""
         placed = self._pods.pop(uid, None)
         if placed is None:
             return
+        self._pods_with_disks.pop(uid, None)
         self.kinship.leave(placed.pod)
+        self.terms.remove(placed.terms)
         self._displace(placed)
 
     def find_pod(self, uid: str) -> Pod | None:
         """The pod on a node with that uid."""
         placed = self._pods.get(uid)
         return None if placed is None else placed.pod
+
+    def pods_with_disks(self) -> tuple[Pod, ...]:
+        """The pods on nodes that name disks outright. There are hardly any left in the world."""
+        return tuple(self._pods_with_disks.values())
 
     # Nominations
 
@@ -152,11 +168,14 @@ class Snapshot:
 
     def put_namespace(self, namespace: Namespace) -> None:
         """Add a namespace or replace it; terms about other pods may select by its labels."""
-        self._namespaces[namespace.metadata.name] = namespace.metadata.labels
+        if self._namespaces.get(namespace.metadata.name) != namespace.metadata.labels:
+            self._namespaces[namespace.metadata.name] = namespace.metadata.labels
+            self.namespace_version += 1
 
     def remove_namespace(self, name: str) -> None:
         """Forget a namespace."""
-        self._namespaces.pop(name, None)
+        if self._namespaces.pop(name, None) is not None:
+            self.namespace_version += 1
 
     def namespace_labels(self, name: str) -> Mapping[str, str] | None:
         """The labels of a namespace; None if there is none of that name."""
@@ -169,6 +188,16 @@ class Snapshot:
     def remove_service(self, namespace: str, name: str) -> None:
         """Forget a service."""
         self._services.pop((namespace, name), None)
+
+    def service_labels(self, pod: Pod) -> dict[str, str]:
+        """What all services that select the pod ask for together; nothing if none does."""
+        labels = pod.metadata.labels
+        merged: dict[str, str] = {}
+        for _, service in sorted(self._services.items()):
+            wanted = service.spec.selector
+            if wanted and service.metadata.namespace == pod.metadata.namespace and wanted.items() <= labels.items():
+                merged.update(wanted)
+        return merged
 
     def put_disruption_budget(self, budget: PodDisruptionBudget) -> None:
         """Add a budget or replace it; preemption heeds what its status allows."""
@@ -205,6 +234,9 @@ class Snapshot:
     def _place(self, placed: PlacedPod) -> None:
         uid = placed.pod.metadata.uid
         self._pods[uid] = placed
+        self.terms.add(placed.terms)
+        if disks_of(placed.pod):
+            self._pods_with_disks[uid] = placed.pod
         name = placed.pod.spec.node_name
         node = self._nodes.get(name)
         if node is None:
@@ -241,6 +273,10 @@ class Trial:
         """Put a pod on the node its spec names."""
         self._remember(pod.metadata.uid)
         self._snapshot.put_pod(pod)
+
+    def put_on(self, pod: Pod, node_name: str) -> None:
+        """Put a pod on a node of that name."""
+        self.put(replace(pod, spec=replace(pod.spec, node_name=node_name)))
 
     def remove(self, uid: str) -> None:
         """Take a pod off its node."""
