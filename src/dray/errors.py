@@ -126,7 +126,8 @@ def forbidden(path: FieldPath, detail: str, *, hint: str | None = None) -> Field
 def not_supported(path: FieldPath, value: object, supported: Iterable[str], *, hint: str | None = None) -> FieldError:
     """The value is not one of a closed set, which is listed in the order given."""
     listed = ", ".join(quote(each) for each in supported)
-    return FieldError(FieldReason.NOT_SUPPORTED, path, f"supported values: {listed}", render_value(value), hint)
+    shown = render_value(value).translate(_GO_ESCAPES)  # as a value of an enumeration prints, which is no mere string
+    return FieldError(FieldReason.NOT_SUPPORTED, path, f"supported values: {listed}", shown, hint)
 
 
 def duplicate(path: FieldPath, value: object, *, hint: str | None = None) -> FieldError:

@@ -73,7 +73,8 @@ def _read_faults(source: Source, report: str) -> list[SourceFault]:
     faults: list[SourceFault] = []
     for line in report.removeprefix("INVALID_ARGUMENT: ").removesuffix(" [INVALID_ARGUMENT]").split("\n"):
         if (match := _REPORTED.match(line)) and match[3] != _NO_TREE:
-            place = Place(int(match[1]), int(match[2]) - 1)
+            # Of an empty text Kubernetes speaks before its first column.
+            place = Place(int(match[1]), int(match[2]) - 1 if source.text else -1)
             faults.append(SourceFault(place, _translate(match[3])))
     return faults or [SourceFault(source.place(0), report)]
 

@@ -230,9 +230,9 @@ def format_quantity(quantity: Quantity) -> str:
 
 
 def decode_quantity(json: str | float) -> Quantity:
-    """Read a quantity from a decoded JSON string or number. A string may have blanks around it."""
+    """Read a quantity from a decoded JSON string or number. A string may have blanks around it, but no line breaks."""
     if isinstance(json, str):
-        return parse_quantity(json.strip())
+        return parse_quantity(json.strip(" "))
     if isinstance(json, bool):
         raise QuantityFormatError
     is_small_integer = abs(json) < 2**53 and json == int(json)
@@ -305,21 +305,21 @@ def _parse(text: str) -> Quantity:
     fraction = fraction or ""
     digits = whole + fraction
     binary_exponent = _BINARY_EXPONENTS.get(suffix)
+    if len(digits) > _MAX_DIGITS:
+        raise QuantityNumberError
     if binary_exponent is not None:
-        _check_digits(digits)
-        return _parse_binary(text, sign, whole.lstrip("0"), fraction, binary_exponent)
+        return _parse_binary(text, sign, whole, fraction, binary_exponent)
     exponent = _DECIMAL_EXPONENTS.get(suffix)
     family = QuantityFormat.DECIMAL_SI
     if exponent is None:
         family = QuantityFormat.DECIMAL_EXPONENT
         exponent = _parse_exponent(suffix)
-    _check_digits(digits)
     scale = exponent - len(fraction)
     significant = whole.lstrip("0")
-    number = int(digits)
-    nanos = _to_nanos(number, scale, len(digits))
     # Kubernetes keeps a number of up to 18 digits as integer and scale, and with it a spelling that looks canonical.
     is_kept = len(significant or "0") + len(fraction) <= 18 and scale >= -9
+    number = _read_digits(digits, is_kept=is_kept)
+    nanos = _to_nanos(number, scale, len(digits))
     is_spelling_kept = is_kept and scale % 3 == 0 and significant and not digits.endswith("000")
     return Quantity(
         -nanos if sign == "-" else nanos,
@@ -329,11 +329,13 @@ def _parse(text: str) -> Quantity:
     )
 
 
-def _parse_binary(text: str, sign: str, significant: str, fraction: str, exponent: int) -> Quantity:
-    number = int(significant + fraction or "0")
-    nanos = min(_to_nanos(number << exponent, -len(fraction), len(significant + fraction) + 20), _MAX_BINARY_NANOS)
+def _parse_binary(text: str, sign: str, whole: str, fraction: str, exponent: int) -> Quantity:
+    significant = whole.lstrip("0")
+    digits = whole + fraction
     # What Kubernetes keeps as an integer: its own estimate of 15 digits in all.
     is_kept = not fraction and len(significant or "0") + exponent * 3 // 10 <= 14
+    number = _read_digits(digits, is_kept=is_kept)
+    nanos = min(_to_nanos(number << exponent, -len(fraction), len(digits) + 20), _MAX_BINARY_NANOS)
     return Quantity(
         -nanos if sign == "-" else nanos,
         QuantityFormat.BINARY_SI if nanos == 0 or nanos >= _NANOS else QuantityFormat.DECIMAL_SI,
@@ -352,9 +354,11 @@ def _parse_exponent(suffix: str) -> int:
     return exponent
 
 
-def _check_digits(digits: str) -> None:
-    if not digits or len(digits) > _MAX_DIGITS:
+def _read_digits(digits: str, *, is_kept: bool) -> int:
+    """No digits are zero where Kubernetes keeps the number as an integer: `m`, `.` and `Gi` are 0, `Ei` is refused."""
+    if not digits and not is_kept:
         raise QuantityNumberError
+    return int(digits or "0")
 
 
 def _to_nanos(number: int, scale: int, width: int) -> int:

@@ -174,8 +174,8 @@ def _overlap_faults(claim: ResourceClaim, wholes: set[str], parts: list[str], pa
         else:
             parts.append(full_name)
     else:
-        for part in parts:
-            yield duplicate(path, part, hint="remove the entries for single requests, or this one")
+        for _ in parts:
+            yield duplicate(path, claim.name, hint="remove the entries for single requests, or this one")
         wholes.add(claim.name)
 
 

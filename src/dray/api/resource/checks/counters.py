@@ -55,9 +55,10 @@ def _inspect_set_name(name: str, path: FieldPath, report: Report) -> None:
 def _inspect_counters(counters: Mapping[str, Counter], path: FieldPath, report: Report) -> None:
     if not counters:
         report.declare(required(path, hint="name at least one counter"))
-    elif fits(counters, _MAX_COUNTERS, path, report.add):
-        for name in counters:
-            report.declare_all(check_declared_label(name, path))
+        return
+    fits(counters, _MAX_COUNTERS, path, report.add)
+    for name in counters:
+        report.declare_all(check_declared_label(name, path))
 
 
 def _inspect_groups(groups: Sequence[str], path: FieldPath, report: Report) -> None:

@@ -25,8 +25,8 @@ def inspect_derived_attributes(
     report: Report,
 ) -> None:
     """Derived attributes of the request that `reference` names are well-formed, and some constraint looks at each."""
-    if not attributes or not fits(attributes, _MAX_DERIVED_ATTRIBUTES, path, report.declare):
-        return
+    if not fits(attributes, _MAX_DERIVED_ATTRIBUTES, path, report.declare):
+        report = report.added_only()
     for index, attribute in enumerate(attributes):
         at = path / index
         if attribute.name:

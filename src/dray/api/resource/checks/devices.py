@@ -47,9 +47,10 @@ def inspect_device(
     if device.capacity and device.capacity != old.capacity:
         is_shareable = device.allow_multiple_allocations is True
         inspect_capacities(device.capacity, path / "capacity", report, is_shareable=is_shareable)
-    if device.taints and device.taints != old.taints and fits(device.taints, _MAX_TAINTS, path / "taints", report.add):
+    if device.taints != old.taints:
+        within = report if fits(device.taints, _MAX_TAINTS, path / "taints", report.add) else report.declared_only()
         for index, taint in enumerate(device.taints):
-            inspect_taint(taint, path / "taints" / index, report)
+            inspect_taint(taint, path / "taints" / index, within)
     inspect_consumptions(device.consumes_counters, old.consumes_counters, path / "consumesCounters", report)
     if selects_nodes:
         _inspect_nodes(device, path, report)

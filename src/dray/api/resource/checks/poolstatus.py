@@ -54,17 +54,20 @@ def check_status(
     new: ResourcePoolStatusRequest, old: ResourcePoolStatusRequest | None, context: CheckContext
 ) -> list[FieldError]:
     """Every fault of the answer, which is written once."""
-    if old is not None and old.status is not None:
-        return [] if new.status == old.status else [invalid(STATUS, None, _IMMUTABLE, hint=_HINT)]
-    status = new.status
-    if status is None:
+    status, stored = new.status, old.status if old is not None else None
+    if status == stored:
         return []
     report = Report(context)
+    if stored is not None:
+        report.add(invalid(STATUS, None, _IMMUTABLE, hint=_HINT))
+    if status is None:
+        return report.faults()
     report.add_all(_count_faults(status.pool_count, STATUS / "poolCount"))
     if fits(status.pools, _MAX_POOLS, STATUS / "pools", report.add):
         for index, pool in enumerate(status.pools):
             _inspect_pool(pool, STATUS / "pools" / index, report)
-    if fits(status.conditions, _MAX_CONDITIONS, STATUS / "conditions", report.add):
+    # Nobody looks inside conditions that may not change any more; at all else they do.
+    if fits(status.conditions, _MAX_CONDITIONS, STATUS / "conditions", report.add) and stored is None:
         inspect_conditions(status.conditions, STATUS / "conditions", report)
     return report.faults()
 

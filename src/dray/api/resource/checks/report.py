@@ -22,10 +22,16 @@ class Report:
 
     __slots__ = ("_added", "_declared", "context", "derived_cost")
 
-    def __init__(self, context: CheckContext, declared: list[FieldError] | None = None) -> None:
+    def __init__(
+        self,
+        context: CheckContext,
+        *,
+        added: list[FieldError] | None = None,
+        declared: list[FieldError] | None = None,
+    ) -> None:
         self.context = context
         self.derived_cost = 0
-        self._added: list[FieldError] = []
+        self._added: list[FieldError] = added if added is not None else []
         self._declared: list[FieldError] = declared if declared is not None else []
 
     def add(self, fault: FieldError) -> None:
@@ -47,9 +53,17 @@ class Report:
     def declared_only(self) -> "Report":
         """A report that shares the declared faults with this one and forgets all others.
 
-        Once members of a one-of contradict each other, rules written in code no longer look inside, declared ones do.
+        Once members of a one-of contradict each other, or a list is longer than a rule in code allows, rules written in
+        code no longer look inside, declared ones do.
         """
-        return Report(self.context, self._declared)
+        return Report(self.context, declared=self._declared)
+
+    def added_only(self) -> "Report":
+        """A report that shares the faults of rules in code with this one and forgets all others.
+
+        Once a list is longer than declared, declared rules no longer look inside, some of those written in code do.
+        """
+        return Report(self.context, added=self._added)
 
     def faults(self) -> list[FieldError]:
         """Everything found, in the order of an answer."""

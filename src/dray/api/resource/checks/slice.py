@@ -111,7 +111,7 @@ def _inspect_devices(spec: ResourceSliceSpec, stored: ResourceSliceSpec | None, 
     if len(devices) > _MAX_ADVANCED_DEVICES:
         limit = _MAX_ADVANCED_DEVICES if any(map(_is_advanced, devices)) else _MAX_DEVICES
         if not fits(devices, limit, at, report.add):
-            return
+            report = report.declared_only()
     # The first of several devices of one name is the one that counts as stored.
     stored_devices = {each.name: each for each in reversed(stored.devices or ())} if stored is not None else _NO_DEVICES
     selects_nodes = spec.per_device_node_selection is True
