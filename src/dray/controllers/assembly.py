@@ -77,6 +77,6 @@ class Controllers:
         async with asyncio.TaskGroup() as tasks:
             for recorder in self._commons.recorders:
                 tasks.create_task(recorder.run(), name="events")
-            await self._commons.informers.wait_synced()
+            await self._commons.wait_synced()
             for controller in self._controllers:
                 tasks.create_task(controller.run(), name=controller.name)

@@ -16,11 +16,14 @@ from dray.api.meta import DeleteOptions, OwnerReference, Preconditions
 from dray.api.resource.allocation import ResourceClaimConsumerReference, ResourceClaimStatus
 from dray.api.resource.claim import ResourceClaim
 from dray.api.resource.kinds import RESOURCE_CLAIM
-from dray.api.resource.podclaims import FINALIZER, find_controller, is_finished, list_claim_names
+from dray.api.resource.podclaims import FINALIZER, find_controller, is_finished
+from dray.api.scheduling.kinds import POD_GROUP
+from dray.api.scheduling.podgroup import PodGroup
 from dray.client.changes import Change
 from dray.client.overlay import Overlay
 from dray.client.port import ObjectName
 from dray.client.view import name_of
+from dray.controllers.claimants import index_groups_by_claim, index_pods_by_claim
 from dray.controllers.commons import Commons
 from dray.controllers.runtime import Controller
 from dray.controllers.writing import find_stored
@@ -30,7 +33,7 @@ __all__ = ["ClaimRelease"]
 
 _WORKERS: Final = 50
 _MOST_REMEMBERED: Final = 500
-"""Uids of pods that are known to be gone, as in Kubernetes; for others the server is asked."""
+"""Uids of pods and groups that are known to be gone, as in Kubernetes; for others the server is asked."""
 
 
 class ClaimRelease:
@@ -38,29 +41,38 @@ class ClaimRelease:
 
     def __init__(self, commons: Commons) -> None:
         self._client = commons.client
-        pods = commons.informers.get(POD)
-        claims = commons.informers.get(RESOURCE_CLAIM)
+        pods, claims = commons.follow(POD), commons.follow(RESOURCE_CLAIM)
+        groups = commons.follow(POD_GROUP) if commons.has(POD_GROUP) else None
         self.controller: Controller[ObjectName] = Controller(
             "claim release", self.reconcile, commons.effects, workers=_WORKERS
         )
         self._pod_view = pods.view
+        self._group_view = groups.view if groups is not None else None
         self._claims = Overlay(claims)
         self._gone: OrderedDict[str, None] = OrderedDict()
         """Uids of consumers that were seen to go."""
         pods.add_handler(self._note_pod)
         claims.add_handler(self._note_claim)
+        if groups is not None:
+            groups.add_handler(self._note_group)
 
     def _note_pod(self, change: Change[Pod]) -> None:
         pod = change.new
         if pod is None:
             self._remember_gone(change.latest.metadata.uid)
-            self._wake_claims(change.latest)
+            self._wake_claims(index_pods_by_claim(change.latest))
         elif is_finished(pod):
-            self._wake_claims(pod)
+            self._wake_claims(index_pods_by_claim(pod))
 
-    def _wake_claims(self, pod: Pod) -> None:
-        for name in list_claim_names(pod):
-            claim = self._claims.find(ObjectName(name, pod.metadata.namespace))
+    def _note_group(self, change: Change[PodGroup]) -> None:
+        if change.new is None:
+            self._remember_gone(change.latest.metadata.uid)
+            self._wake_claims(index_groups_by_claim(change.latest))
+
+    def _wake_claims(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            namespace, _, name = path.partition("/")
+            claim = self._claims.find(ObjectName(name, namespace))
             if claim is not None:
                 self._wake_if_due(claim)
 
@@ -88,9 +100,14 @@ class ClaimRelease:
 
     def _is_surely_active(self, claim: ResourceClaim, consumer: ResourceClaimConsumerReference) -> bool:
         """Whether a consumer may keep its reservation without anybody being asked."""
-        if (consumer.api_group, consumer.resource) != ("", "pods"):
+        name = ObjectName(consumer.name, claim.metadata.namespace)
+        if _is_group(consumer):
+            # Members that ended change nothing: a group holds its claims for as long as it exists.
+            group = self._group_view.find(name) if self._group_view is not None else None
+            return self._group_view is None or (group is not None and group.metadata.uid == consumer.uid)
+        if not _is_pod(consumer):
             return True  # others look after their reservations themselves
-        pod = self._pod_view.find(ObjectName(consumer.name, claim.metadata.namespace))
+        pod = self._pod_view.find(name)
         return pod is not None and pod.metadata.uid == consumer.uid and not is_finished(pod)
 
     def _is_unused(self, claim: ResourceClaim) -> bool:
@@ -130,6 +147,9 @@ class ClaimRelease:
         if consumer.uid in self._gone:
             return False
         name = ObjectName(consumer.name, claim.metadata.namespace)
+        if _is_group(consumer):
+            group = await find_stored(self._client, POD_GROUP, name)
+            return group is not None and group.metadata.uid == consumer.uid
         pod = self._pod_view.find(name)
         if pod is None or pod.metadata.uid != consumer.uid:
             pod = await find_stored(self._client, POD, name)
@@ -166,6 +186,14 @@ class ClaimRelease:
             await self._client.delete(RESOURCE_CLAIM, name_of(claim), options)
         except NotFound:
             return
+
+
+def _is_pod(consumer: ResourceClaimConsumerReference) -> bool:
+    return (consumer.api_group, consumer.resource) == ("", POD.plural)
+
+
+def _is_group(consumer: ResourceClaimConsumerReference) -> bool:
+    return (consumer.api_group, consumer.resource) == (POD_GROUP.group, POD_GROUP.plural)
 
 
 def _waits_for_release(claim: ResourceClaim) -> bool:
