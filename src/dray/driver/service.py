@@ -89,11 +89,9 @@ class ClaimService:
         # A driver that wants one claim at a time also has one lock for all.
         self._one: AbstractAsyncContextManager[None] = asyncio.Lock() if driver.one_claim_at_a_time else nullcontext()
         self._calls = 0
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no call is running."""
-        return self._calls == 0
+        self.idle = asyncio.Event()
+        """Set while no call is running."""
+        self.idle.set()
 
     async def remove_orphans(self) -> list[str]:
         """Take away the CDI files of claims that nothing is known of. Returns their names."""
@@ -135,6 +133,7 @@ class ClaimService:
     async def _in_turn(self, works: Sequence[Coroutine[object, object, A]], fail: Callable[[str], A]) -> list[A]:
         """Do everything side by side while no other process works on the claims of this driver."""
         self._calls += 1
+        self.idle.clear()
         started = False
         try:
             async with self._around.checkpoint.turn():
@@ -145,6 +144,8 @@ class ClaimService:
             return [fail(f"checkpoint: {fault}")] * len(works)
         finally:
             self._calls -= 1
+            if not self._calls:
+                self.idle.set()
             if not started:
                 for work in works:
                     work.close()

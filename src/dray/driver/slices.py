@@ -123,9 +123,11 @@ def _check_consumption(device: Device, counters: Mapping[str, set[str]], at: Fie
             detail = "the pool has no such counter set"
             faults.append(not_found(place / "counterSet", consumption.counter_set, detail))
             continue
-        for name in consumption.counters:
-            if name not in counters[consumption.counter_set]:
-                faults.append(invalid(place / "counters" / key(name), name, "the counter set has no such counter"))
+        faults += [
+            invalid(place / "counters" / key(name), name, "the counter set has no such counter")
+            for name in consumption.counters
+            if name not in counters[consumption.counter_set]
+        ]
     return faults
 
 
