@@ -10,15 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dray.allocator.cluster import Cluster
-from dray.allocator.ids import ClaimUid, claim_ref, claim_uid
-from dray.api.meta import OwnerReference
+from dray.allocator.ids import ClaimUid, PoolId, claim_ref, claim_uid
 from dray.api.resource.allocation import AllocationResult
 from dray.api.resource.claim import ResourceClaim
+from dray.api.resource.podclaims import EXTENDED_RESOURCE_ANNOTATION, find_controller
 
-__all__ = ["EXTENDED_RESOURCE_CLAIM", "ClaimBook", "ClaimKey", "Promise", "controller_of"]
-
-EXTENDED_RESOURCE_CLAIM = "resource.kubernetes.io/extended-resource-claim"
-"""Annotation of claims that the scheduler makes for extended resources."""
+__all__ = ["ClaimBook", "ClaimKey", "Promise"]
 
 ClaimKey = tuple[str, str]
 """Namespace and name."""
@@ -42,6 +39,8 @@ class ClaimBook:
         self._made_for: dict[str, dict[ClaimKey, None]] = {}
         self.changes = 0
         """Counts what may matter to decisions, so that their answers can be kept."""
+        self.freed: set[PoolId] = set()
+        """Pools of which devices were freed; whoever reads it clears it."""
 
     def __iter__(self) -> Iterator[ResourceClaim]:
         return iter(self._claims.values())
@@ -78,7 +77,7 @@ class ClaimBook:
         if known is None or known.metadata.uid != claim.metadata.uid:
             return
         del self._claims[key]
-        owner = controller_of(claim)
+        owner = find_controller(claim.metadata)
         if owner is not None and owner.uid in self._made_for:
             self._made_for[owner.uid].pop(key, None)
             if not self._made_for[owner.uid]:
@@ -135,26 +134,26 @@ class ClaimBook:
         allocation = None if claim is None else claim.status.allocation
         if allocation is None and uid in self._promises:
             allocation = self._promises[uid].allocation
-        ledger = self._cluster.ledger
+        if self._holds(uid, allocation):
+            return
+        before = self._cluster.ledger.holding(uid)
+        if before is not None:
+            self.freed.update(PoolId(each.driver, each.pool) for each in before.results)
         if allocation is None:
-            if uid in ledger:
-                self._cluster.release(uid)
-        elif not self._holds(uid, allocation):
+            self._cluster.release(uid)
+        else:
             self._cluster.take(uid, allocation, uid if claim is None else claim_ref(claim))
 
-    def _holds(self, uid: ClaimUid, allocation: AllocationResult) -> bool:
+    def _holds(self, uid: ClaimUid, allocation: AllocationResult | None) -> bool:
         holding = self._cluster.ledger.holding(uid)
+        if allocation is None:
+            return holding is None
         taken = tuple(each for each in allocation.devices.results if not each.admin_access)
         return holding is not None and holding.results == taken
 
     def _index(self, claim: ResourceClaim, key: ClaimKey) -> None:
-        if claim.metadata.annotations.get(EXTENDED_RESOURCE_CLAIM) != "true":
+        if claim.metadata.annotations.get(EXTENDED_RESOURCE_ANNOTATION) != "true":
             return
-        owner = controller_of(claim)
+        owner = find_controller(claim.metadata)
         if owner is not None and owner.kind == "Pod":
             self._made_for.setdefault(owner.uid, {})[key] = None
-
-
-def controller_of(claim: ResourceClaim) -> OwnerReference | None:
-    """The owner that manages a claim."""
-    return next((each for each in claim.metadata.owner_references if each.controller), None)

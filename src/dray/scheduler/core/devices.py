@@ -25,6 +25,7 @@ from dray.api.resource.claim import ResourceClaim
 from dray.scheduler.core.bindingconditions import ReadyState, judge_readiness
 from dray.scheduler.core.claimbook import ClaimBook
 from dray.scheduler.core.extended import ClassNames, DeviceServed, plan_claim, served_resources
+from dray.scheduler.core.indexes import Indexes
 from dray.scheduler.core.podclaims import PodClaim, Unresolved, resolve_claims
 from dray.scheduler.core.snapshot import Snapshot
 from dray.scheduler.core.verdicts import Code, Refusal
@@ -62,6 +63,7 @@ class DeviceWorld:
     cluster: Cluster
     claims: ClaimBook
     class_names: ClassNames
+    indexes: Indexes
     charging_slices: set[str]
     """Slices with devices that take something of a node's own resources."""
 
@@ -175,7 +177,7 @@ def examine_devices(
             unavailable.add(index)
             usable &= reach
     found = _Found()
-    for variant, nodes in variants(wish, world.snapshot, candidates):
+    for variant, nodes in variants(wish, world.indexes, candidates):
         claims = wish.open if variant is None else (*wish.open, variant.claim)
         if not claims:
             found.fitting |= nodes
@@ -228,14 +230,14 @@ class _Found:
         return None
 
 
-def variants(wish: DeviceWish, snapshot: Snapshot, candidates: int) -> Iterator[tuple[DeviceServed | None, int]]:
+def variants(wish: DeviceWish, indexes: Indexes, candidates: int) -> Iterator[tuple[DeviceServed | None, int]]:
     """The claim for extended resources by nodes: a node that has some of a resource itself needs no devices for it."""
     if not wish.served:
         yield None, candidates
         return
     parts: dict[frozenset[str], int] = {frozenset(wish.served): candidates}
     for resource in wish.served:
-        own = _nodes_with(resource, snapshot, candidates)
+        own = indexes.offers.listing(resource)
         for served, nodes in list(parts.items()):
             if nodes & own:
                 rest = served - {resource}
@@ -245,14 +247,6 @@ def variants(wish: DeviceWish, snapshot: Snapshot, candidates: int) -> Iterator[
         if nodes:
             chosen = {name: wish.served[name] for name in served}
             yield (plan_claim(wish.pod, chosen) if chosen else None), nodes
-
-
-def _nodes_with(resource: str, snapshot: Snapshot, candidates: int) -> int:
-    found = 0
-    for node in snapshot.nodes():
-        if node.allocatable.get(resource, 0) > 0:
-            found |= 1 << node.number
-    return found & candidates
 
 
 def _reach(
@@ -322,7 +316,7 @@ def allocate_devices(
     wish: DeviceWish, world: DeviceWorld, number: int, policy: Policy, share_ids: ShareIds
 ) -> Allocation | DeviceFailure | None:
     """Choose devices on a node that was found to fit. None if there are none after all."""
-    served, _ = next(variants(wish, world.snapshot, 1 << number))
+    served, _ = next(variants(wish, world.indexes, 1 << number))
     claims = wish.open if served is None else (*wish.open, served.claim)
     if not claims:
         return Allocation(())

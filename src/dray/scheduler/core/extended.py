@@ -18,8 +18,8 @@ from dray.api.core.podstatus import ContainerExtendedResourceRequest
 from dray.api.meta import ObjectMeta, OwnerReference
 from dray.api.resource.claim import DeviceClaim, ResourceClaim, ResourceClaimSpec
 from dray.api.resource.deviceclass import DeviceClass
+from dray.api.resource.podclaims import EXTENDED_RESOURCE_ANNOTATION
 from dray.api.resource.request import AllocationMode, DeviceRequest, ExactDeviceRequest
-from dray.scheduler.core.claimbook import EXTENDED_RESOURCE_CLAIM
 
 __all__ = ["ClassNames", "DeviceServed", "is_unmade", "plan_claim", "served_resources", "to_create"]
 
@@ -127,7 +127,7 @@ def _metadata(pod: Pod) -> ObjectMeta:
         generate_name=f"{meta.name}-extended-resources-",
         namespace=meta.namespace,
         uid=f"{_UNMADE_NAME} {meta.uid}",
-        annotations={EXTENDED_RESOURCE_CLAIM: "true"},
+        annotations={EXTENDED_RESOURCE_ANNOTATION: "true"},
         owner_references=(owner,),
     )
 

@@ -10,6 +10,7 @@ from dray.api.core.containers import Container
 from dray.api.core.pod import Pod
 from dray.api.core.podspec import PodSpec
 from dray.api.resource.claim import ResourceClaim
+from dray.api.resource.podclaims import is_controlled_by
 from dray.scheduler.core.podclaims import PodClaim
 
 __all__ = ["likeness_of"]
@@ -17,10 +18,10 @@ __all__ = ["likeness_of"]
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
-def likeness_of(pod: Pod, claims: Sequence[PodClaim], policy: object) -> Hashable:
+def likeness_of(pod: Pod, claims: Sequence[PodClaim]) -> Hashable:
     """A key that is equal for pods that no decision tells apart. A claim that others share stands for itself."""
     asked = tuple([_claim_key(each, pod) for each in claims])
-    return pod.metadata.namespace, _encoder.encode(_telling(pod)), asked, policy
+    return pod.metadata.namespace, _encoder.encode(_telling(pod)), asked
 
 
 def _telling(pod: Pod) -> tuple[object, ...]:
@@ -67,4 +68,4 @@ def _claim_key(each: PodClaim, pod: Pod) -> Hashable:
 
 
 def _is_private(claim: ResourceClaim, pod: Pod) -> bool:
-    return any(owner.controller and owner.uid == pod.metadata.uid for owner in claim.metadata.owner_references)
+    return is_controlled_by(claim, pod.metadata.uid)

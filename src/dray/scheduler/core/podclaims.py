@@ -8,7 +8,8 @@ from dray.api.core.pod import Pod
 from dray.api.core.podspec import PodResourceClaim
 from dray.api.resource.allocation import ResourceClaimConsumerReference
 from dray.api.resource.claim import ResourceClaim
-from dray.scheduler.core.claimbook import ClaimBook, controller_of
+from dray.api.resource.podclaims import find_controller
+from dray.scheduler.core.claimbook import ClaimBook
 
 __all__ = ["PodClaim", "Unresolved", "group_name_of", "is_reserved_for", "pod_consumer", "pod_ref", "resolve_claims"]
 
@@ -78,7 +79,7 @@ def _name_claim(pod: Pod, entry: PodResourceClaim) -> tuple[str | Unresolved | N
 
 
 def _belongs_to(claim: ResourceClaim, pod: Pod) -> bool:
-    owner = controller_of(claim)
+    owner = find_controller(claim.metadata)
     if owner is None:
         return False
     if owner.uid == pod.metadata.uid:

@@ -1,0 +1,92 @@
+"""Who is to be tried again after something happened: pods that it may help, and nobody else.
+
+Kubernetes asks each plugin that refused a pod about each event. Here what happened since the last look is gathered, and
+asked is what matters: would the pod fit on a node where something got better? So a device that is freed wakes one pod
+for which it would do, and none if it does for nobody.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dray.allocator.bits import bits
+from dray.allocator.cluster import Cluster
+from dray.allocator.solve import Unsolved, solve
+from dray.api.core.pod import Pod
+from dray.api.resource.claim import ResourceClaim
+from dray.scheduler.core.devices import PLUGIN, DeviceFailure, DeviceWish, examine_devices, plan_wish
+from dray.scheduler.core.moment import Moment
+from dray.scheduler.core.queue import Entry
+from dray.scheduler.core.state import SchedulerState, Stir
+
+__all__ = ["rouse"]
+
+_NODES_ASKED: Final = 32
+"""Nodes that are asked about one by one. Where more got better, trying the pod costs no more than asking."""
+
+
+def rouse(state: SchedulerState, now: Moment) -> None:
+    """Wake what may be helped by what happened since the last time."""
+    stir, state.stir = state.stir, Stir()
+    if stir.is_empty:
+        return
+    for entry in state.queue.resting():
+        cause = _find_cause(state, entry, stir, now)
+        if cause:
+            state.queue.wake(entry, now.seconds, cause)
+
+
+def _find_cause(state: SchedulerState, entry: Entry, stir: Stir, now: Moment) -> str:
+    """What may help an entry; empty if nothing does."""
+    for plugin in stir.anywhere:
+        if plugin in entry.plugins:
+            return f"{plugin} may change"
+    nodes = 0
+    if PLUGIN in entry.plugins or not entry.plugins:
+        nodes |= stir.devices
+    if entry.plugins != {PLUGIN}:
+        nodes |= stir.nodes
+    if not nodes:
+        return ""
+    is_unsure = entry.is_group or not entry.plugins or nodes.bit_count() > _NODES_ASKED
+    return "NodeUpdate" if is_unsure or _may_fit(state, entry.pod, nodes, now) else ""
+
+
+def _may_fit(state: SchedulerState, pod: Pod, nodes: int, now: Moment) -> bool:
+    """Whether the pod would fit on one of the nodes now, room kept for others apart."""
+    profile = state.profiles[pod.spec.scheduler_name]
+    wish = plan_wish(pod, state.world, frozenset())
+    if not isinstance(wish, DeviceWish):
+        return False  # what it waits for is a claim or a class, and comes with news of its own
+    if not wish.is_empty:
+        if wish.open and not (wish.settled or wish.served or wish.leftover):
+            nodes = _nodes_with_devices(state.cluster, wish.open, nodes)
+        else:
+            verdict = examine_devices(wish, state.world, nodes, now.date, profile.binding_timeout_seconds)
+            nodes = nodes if isinstance(verdict, DeviceFailure) else verdict.fitting
+    if not nodes:
+        return False
+    examined = state.placements[pod.spec.scheduler_name].examine(pod, frozenset(wish.served))
+    return bool(examined.fitting & nodes)
+
+
+def _nodes_with_devices(cluster: Cluster, claims: tuple[ResourceClaim, ...], nodes: int) -> int:
+    """The nodes on which the claims fit, or may fit."""
+    plan = cluster.plans.plan(claims)
+    found = 0
+    for number in bits(nodes):
+        view = cluster.view(cluster.names[number])
+        if view is None:
+            continue
+        arena = cluster.plans.arena(plan, view)
+        free = ~cluster.occupancy(view).taken
+        if any(
+            all((option.candidates & free).bit_count() < option.need for option in each.options if not option.is_admin)
+            and not any(option.is_admin for option in each.options)
+            for each in arena.requests
+        ):
+            continue
+        solved = solve(arena, cluster.occupancy(view))
+        if not isinstance(solved, Unsolved) or solved.complaint is not None:
+            found |= 1 << number
+    return found

@@ -1,0 +1,151 @@
+"""How orders ended: what was decided becomes a fact, or is taken back and tried again."""
+
+from __future__ import annotations
+
+from dray.api.resource.claim import ResourceClaim
+from dray.scheduler.core.admitting import admit_group, find_group_key
+from dray.scheduler.core.attempting import withdraw
+from dray.scheduler.core.bindingconditions import ReadyState, deadline_of, judge_readiness
+from dray.scheduler.core.folding import note_claim, stir_freed
+from dray.scheduler.core.moment import Moment
+from dray.scheduler.core.news import Bound, ClaimSeen, ClaimsReserved, NotBound
+from dray.scheduler.core.orders import AbandonBinding, FinishBinding, Order, Tell
+from dray.scheduler.core.reporting import note_failure
+from dray.scheduler.core.state import Assumed, SchedulerState
+from dray.values.times import MicroTime
+
+__all__ = ["check_waiting", "settle_bound", "settle_claim", "settle_not_bound", "settle_reserved"]
+
+
+def settle_bound(state: SchedulerState, news: Bound, now: Moment) -> list[Order]:
+    """The pod is on its node."""
+    assumed = state.assumed.get(news.pod_uid)
+    _keep(state, assumed, news.claims, now)
+    if assumed is None:
+        return []
+    _lapse(state, assumed, news.pod_uid)
+    assumed.is_bound = True
+    if assumed.is_gone or assumed.is_seen:
+        del state.assumed[news.pod_uid]
+    state.queue.remove(news.pod_uid, now.seconds)
+    return []
+
+
+def _keep(state: SchedulerState, assumed: Assumed | None, claims: tuple[ResourceClaim, ...], now: Moment) -> None:
+    """Learn what the server returned for the claims of a pod."""
+    for claim in claims:
+        if state.claims.put(claim):
+            note_claim(state, claim, now.seconds)
+
+
+def _lapse(state: SchedulerState, assumed: Assumed, uid: str) -> None:
+    """What was promised is written, or will not be: from here on the claims themselves tell."""
+    for claim, _ in assumed.promised:
+        state.claims.withdraw(claim, uid)
+    stir_freed(state)
+    state.cluster.ledger.forget_history()
+
+
+def settle_not_bound(state: SchedulerState, news: NotBound, now: Moment) -> list[Order]:
+    """Binding failed: the pod is tried again after a pause, others may have what it was promised."""
+    assumed = state.assumed.get(news.pod_uid)
+    _keep(state, assumed, news.claims, now)
+    if assumed is None:
+        return []
+    if assumed.is_seen:
+        # The answer was lost on the way, but the binding was made.
+        _lapse(state, assumed, news.pod_uid)
+        del state.assumed[news.pod_uid]
+        return []
+    withdraw(state, news.pod_uid)
+    stir_freed(state)
+    for claim, _ in assumed.promised:
+        note_claim(state, claim, now.seconds)
+    if assumed.is_gone:
+        state.queue.remove(news.pod_uid, now.seconds)
+        return []
+    group = find_group_key(assumed.pod)
+    if group is not None:
+        admit_group(state, group, now.seconds)
+    elif state.queue.find(news.pod_uid) is assumed.entry:
+        state.queue.fail(assumed.entry, now.seconds)
+    else:
+        return []
+    state.counters.count("error", assumed.pod.spec.scheduler_name)
+    note_failure(state, assumed.entry.pods.get(news.pod_uid, assumed.pod), "SchedulerError", news.message)
+    return []
+
+
+def settle_claim(state: SchedulerState, news: ClaimSeen, now: Moment) -> list[Order]:
+    """The server returned a claim."""
+    if state.claims.put(news.claim):
+        note_claim(state, news.claim, now.seconds)
+    return []
+
+
+# Devices that have to get ready
+
+
+def settle_reserved(state: SchedulerState, news: ClaimsReserved, now: Moment) -> list[Order]:
+    """The claims of a pod are written; it is bound as soon as its devices are ready."""
+    assumed = state.assumed.get(news.pod_uid)
+    _keep(state, assumed, news.claims, now)
+    if assumed is None:
+        return []
+    assumed.claims = news.claims
+    state.waiting.add(news.pod_uid)
+    told = _look_after(state, news.pod_uid, assumed, now)
+    if told:
+        return told
+    note = f"waiting for binding conditions for device on node {assumed.node_name}"
+    return [Tell(assumed.pod, "Normal", "BindingConditionsPending", "Scheduling", note)]
+
+
+def check_waiting(state: SchedulerState, now: Moment) -> list[Order]:
+    """Look after all pods that wait for devices."""
+    orders: list[Order] = []
+    for uid in sorted(state.waiting):
+        orders += _look_after(state, uid, state.assumed[uid], now)
+    return orders
+
+
+def find_deadline(state: SchedulerState) -> MicroTime | None:
+    """When the first pod that waits for devices has waited too long."""
+    deadlines = [
+        deadline
+        for assumed in (state.assumed[uid] for uid in state.waiting)
+        for claim in assumed.claims
+        for deadline in (deadline_of(claim, _timeout(state, assumed)),)
+        if deadline is not None
+    ]
+    return min(deadlines, default=None)
+
+
+def _timeout(state: SchedulerState, assumed: Assumed) -> float:
+    return state.profiles[assumed.pod.spec.scheduler_name].binding_timeout_seconds
+
+
+def _look_after(state: SchedulerState, uid: str, assumed: Assumed, now: Moment) -> list[Order]:
+    latest: list[ResourceClaim] = []
+    for claim in assumed.claims:
+        known = state.claims.find(claim.metadata.namespace, claim.metadata.name)
+        if known is None or known.metadata.uid != claim.metadata.uid:
+            text = f'could not find ResourceClaim "{claim.metadata.namespace}/{claim.metadata.name}"'
+            return [_abandon(state, assumed, f'running PreBind plugin "DynamicResources": {text}')]
+        latest.append(known)
+    assumed.claims = tuple(latest)
+    if assumed.is_gone:
+        return [_abandon(state, assumed, "the pod is gone")]
+    verdicts = [judge_readiness(claim, now.date, _timeout(state, assumed)) for claim in latest]
+    hopeless = next((each for each in verdicts if each.state in (ReadyState.FAILED, ReadyState.TIMED_OUT)), None)
+    if hopeless is not None:
+        return [_abandon(state, assumed, f'running PreBind plugin "DynamicResources": {hopeless.message}')]
+    if all(each.state is ReadyState.READY for each in verdicts):
+        state.waiting.discard(uid)
+        return [FinishBinding(assumed.pod, assumed.node_name, assumed.claims)]
+    return []
+
+
+def _abandon(state: SchedulerState, assumed: Assumed, message: str) -> AbandonBinding:
+    state.waiting.discard(assumed.pod.metadata.uid)
+    return AbandonBinding(assumed.pod, assumed.claims, message)

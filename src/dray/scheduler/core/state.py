@@ -1,0 +1,163 @@
+"""Everything the scheduler believes, and the decisions that are on their way to the server.
+
+Owned by the scheduler's loop, which changes it through `step` and `schedule_next` alone. What was decided counts at
+once: an assumed pod stands in the snapshot like any other, and its devices in the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from dray.allocator.cluster import Cluster
+from dray.allocator.results import ShareIds
+from dray.api.core.pod import Pod
+from dray.api.resource.allocation import AllocationResult
+from dray.api.resource.claim import ResourceClaim
+from dray.api.resource.slice import ResourceSlice
+from dray.api.resource.taintrule import DeviceTaintRule
+from dray.api.scheduling.podgroup import PodGroup
+from dray.scheduler.core.claimbook import ClaimBook, ClaimKey
+from dray.scheduler.core.decide import Refused
+from dray.scheduler.core.devices import DeviceWorld
+from dray.scheduler.core.extended import ClassNames
+from dray.scheduler.core.indexes import Indexes
+from dray.scheduler.core.placement import Placement
+from dray.scheduler.core.profile import Profile
+from dray.scheduler.core.queue import DEFAULT_PACE, Entry, Queue, QueuePace
+from dray.scheduler.core.reach import Reach
+from dray.scheduler.core.snapshot import Snapshot
+
+__all__ = ["Assumed", "Counters", "GroupKey", "PendingReport", "Refusals", "SchedulerState", "Stir"]
+
+GroupKey = tuple[str, str]
+"""Namespace and name."""
+
+_REMEMBERED_REFUSALS = 4096
+
+
+@dataclass(slots=True)
+class Assumed:
+    """A pod that was decided on. It stays here until it is seen on its node, or is gone, or its binding failed.
+
+    `claims` are those it uses, as written once that is known; `promised` those whose devices rest on its binding.
+    """
+
+    pod: Pod
+    node_name: str
+    entry: Entry
+    promised: tuple[tuple[ResourceClaim, AllocationResult], ...]
+    claims: tuple[ResourceClaim, ...] = ()
+    is_bound: bool = False
+    is_seen: bool = False
+    """Whether the server told of it on its node."""
+    is_gone: bool = False
+    since: float = 0.0
+
+
+@dataclass(slots=True)
+class Stir:
+    """What happened since pods that rest were last looked at: whom it may help is found out all at once.
+
+    `nodes` got better in themselves or in what is free on them; `anywhere` are plugins whose verdicts may have changed
+    on other nodes too.
+    """
+
+    nodes: int = 0
+    devices: int = 0
+    """Nodes on which devices came or were freed."""
+    anywhere: set[str] = field(default_factory=set)
+    causes: list[str] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing happened."""
+        return not (self.nodes or self.devices or self.anywhere)
+
+
+class Refusals:
+    """How pods of a likeness fared at some state, so that the next of them need not be looked at."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, tuple[int, Refused, str]] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def find(self, likeness: Hashable, version: int) -> tuple[Refused, str] | None:
+        """The refusal of a likeness, with its message, if nothing has changed since."""
+        known = self._known.get(likeness)
+        return known[1:] if known is not None and known[0] == version else None
+
+    def put(self, likeness: Hashable, version: int, refused: Refused, message: str) -> None:
+        """Remember a refusal."""
+        if len(self._known) >= _REMEMBERED_REFUSALS:
+            self._known.clear()
+        self._known[likeness] = (version, refused, message)
+
+
+@dataclass(slots=True)
+class PendingReport:
+    """A report that waits for its explanation. The latest about a pod replaces earlier ones."""
+
+    pod: Pod
+    reason: str
+    message: str
+    claims: tuple[ResourceClaim, ...] = ()
+    likeness: Hashable = None
+    nominated: str | None = None
+
+
+@dataclass(slots=True)
+class Counters:
+    """What metrics tell, counted where it happens."""
+
+    attempts: dict[tuple[str, str], int] = field(default_factory=dict)
+    """By result and profile."""
+    refused_by: dict[str, int] = field(default_factory=dict)
+    recalled: int = 0
+    """Attempts that were answered from memory."""
+    preemptions: int = 0
+    victims: int = 0
+    explanations: int = 0
+
+    def count(self, result: str, profile: str) -> None:
+        """Note how an attempt ended."""
+        self.attempts[result, profile] = self.attempts.get((result, profile), 0) + 1
+
+
+class SchedulerState:
+    """All of it. See the module."""
+
+    def __init__(self, profiles: Iterable[Profile], share_ids: ShareIds, pace: QueuePace = DEFAULT_PACE) -> None:
+        self.profiles: Mapping[str, Profile] = {each.scheduler_name: each for each in profiles}
+        self.share_ids = share_ids
+        self.cluster = Cluster()
+        self.snapshot = Snapshot()
+        self.claims = ClaimBook(self.cluster)
+        indexes = Indexes(self.snapshot)
+        self.world = DeviceWorld(self.snapshot, self.cluster, self.claims, ClassNames(), indexes, set())
+        self.placements = {name: Placement(self.snapshot, each, indexes) for name, each in self.profiles.items()}
+        self.queue = Queue(pace)
+        self.assumed: dict[str, Assumed] = {}
+        self.slices: dict[str, ResourceSlice] = {}
+        self.rules: dict[str, DeviceTaintRule] = {}
+        self.applied: dict[str, ResourceSlice] = {}
+        """Slices with the taints of rules, as the allocator sees them."""
+        self.reach = Reach()
+        self.groups: dict[GroupKey, PodGroup] = {}
+        self.members: dict[GroupKey, dict[str, Pod]] = {}
+        """All pods of each group by uid, wherever they are."""
+        self.users: dict[ClaimKey, set[str]] = {}
+        """Entries of the queue that use a claim, by its name."""
+        self.stir = Stir()
+        self.refusals = Refusals()
+        self.reports: dict[str, PendingReport] = {}
+        self.explanations: dict[Hashable, tuple[float, str, str]] = {}
+        self.evicting: dict[str, frozenset[str]] = {}
+        """By preemptor: victims whose eviction was ordered and is not seen yet."""
+        self.waiting: set[str] = set()
+        """Assumed pods that wait for devices to get ready."""
+        self.version = 0
+        """Counts everything that may change a decision."""
+        self.counters = Counters()
