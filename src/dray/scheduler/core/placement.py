@@ -21,7 +21,7 @@ from dray.scheduler.core.filters.nodeaffinity import NodeAffinityFilter
 from dray.scheduler.core.filters.nodename import NodeNameFilter
 from dray.scheduler.core.filters.podaffinity import InterPodAffinityFilter
 from dray.scheduler.core.filters.ports import NodePortsFilter
-from dray.scheduler.core.filters.resources import NodeResourcesFitFilter
+from dray.scheduler.core.filters.resources import Demand, NodeResourcesFitFilter
 from dray.scheduler.core.filters.spread import PodTopologySpreadFilter
 from dray.scheduler.core.filters.taints import TaintTolerationFilter
 from dray.scheduler.core.filters.unschedulable import NodeUnschedulableFilter
@@ -97,6 +97,12 @@ class Examined:
                 found |= each.nodes
         return found
 
+    def refuse(self, number: int, verdict: Verdict) -> None:
+        """Let a node that fitted be refused."""
+        bit = 1 << number
+        self.fitting &= ~bit
+        self.refusals += tuple(Refusal(verdict.plugin, reason, verdict.code, bit) for reason in verdict.reasons)
+
     def verdict(self, number: int) -> Verdict | None:
         """Why one node does not fit; None if it does."""
         found = [each for each in self.refusals if each.nodes >> number & 1]
@@ -115,6 +121,7 @@ class Placement:
         self.snapshot = snapshot
         self.profile = profile
         self.indexes = indexes or Indexes(snapshot)
+        self._room_filter = NodeResourcesFitFilter(self.indexes, profile)
         self._filters = [each(self.indexes, profile) for each in _FILTERS if profile.has(each.plugin)]
         self._scores = [each(self.indexes, profile) for each in _SCORES if profile.weight(each.plugin)]
 
@@ -130,8 +137,37 @@ class Placement:
         for name in self.snapshot.nominated_names():
             number = self.snapshot.find_number(name)
             if number is not None and examined.fitting >> number & 1:
-                self._examine_beside_nominated(examined, name, number)
+                verdict = self._judge_beside_nominated(examined.applicant, number)
+                if verdict is not None:
+                    examined.refuse(number, verdict)
         return examined
+
+    def only_needs_room(self, applicant: Applicant) -> bool:
+        """Whether a pod reads nothing of the pods on a node but the room they take there."""
+        return self.profile.has(NodeResourcesFitFilter.plugin) and not any(
+            each.reads_pods(applicant) for each in self._filters
+        )
+
+    def demand(self, applicant: Applicant) -> Demand:
+        """The room that a pod needs."""
+        return self._room_filter.demand(applicant)
+
+    def examine_apart_from_room(self, applicant: Applicant) -> Examined:
+        """Judge all nodes as if they were empty and large."""
+        return self._examine(applicant, without=NodeResourcesFitFilter.plugin)
+
+    def reasons_at(self, applicant: Applicant, number: int) -> tuple[str, ...]:
+        """Why one node does not fit, room kept for others included; empty if it does."""
+        verdict = self._examine(applicant).verdict(number) or self._judge_beside_nominated(applicant, number)
+        return () if verdict is None else verdict.reasons
+
+    def beside(self, pod: Pod, node_name: str) -> tuple[Pod, ...]:
+        """The pods for which room is kept on a node and with which the pod must fit."""
+        return tuple(
+            each
+            for each in self.snapshot.nominated(node_name)
+            if priority_of(each) >= priority_of(pod) and each.metadata.uid != pod.metadata.uid
+        )
 
     def offering(self, resource: str) -> int:
         """The nodes that have an extended resource to give themselves, whether free or not."""
@@ -171,7 +207,7 @@ class Placement:
     def _room(self) -> RoomScores:
         return RoomScores(self.snapshot, self.profile)
 
-    def _examine(self, applicant: Applicant) -> Examined:
+    def _examine(self, applicant: Applicant, without: str = "") -> Examined:
         examined = Examined(applicant, self.snapshot.present)
         refusals: list[Refusal] = []
         for each in self._filters:
@@ -181,6 +217,8 @@ class Placement:
                 return examined
         rest = self._narrow(applicant, examined.nodes, refusals)
         for each in self._filters:
+            if each.plugin == without:
+                continue
             left = rest
             for reasons, code, nodes in each.refuse(applicant):
                 refused = nodes & left
@@ -204,25 +242,16 @@ class Placement:
                 nodes &= named
         return nodes
 
-    def _examine_beside_nominated(self, examined: Examined, name: str, number: int) -> None:
-        """Look at a fitting node once more, with the pods on it for which room is kept."""
-        pod = examined.pod
-        others = [
-            each
-            for each in self.snapshot.nominated(name)
-            if priority_of(each) >= priority_of(pod) and each.metadata.uid != pod.metadata.uid
-        ]
+    def _judge_beside_nominated(self, applicant: Applicant, number: int) -> Verdict | None:
+        """Look at a node with the pods on it for which room is kept."""
+        name = self.snapshot.names[number]
+        others = self.beside(applicant.pod, name)
         if not others:
-            return
+            return None
         with self.snapshot.trial() as trial:
             for each in others:
                 trial.put_on(each, name)
-            verdict = self._examine(examined.applicant).verdict(number)
-        if verdict is not None:
-            bit = 1 << number
-            examined.fitting &= ~bit
-            added = tuple(Refusal(verdict.plugin, reason, verdict.code, bit) for reason in verdict.reasons)
-            examined.refusals += added
+            return self._examine(applicant).verdict(number)
 
     def _grouped(self, applicant: Applicant, nodes: int, points: Points) -> Grades:
         """The nodes by their points, those for room apart."""

@@ -45,3 +45,7 @@ class Filter:
     def refuse(self, applicant: Applicant) -> Iterable[Refused]:
         """The nodes that cannot take the pod: disjoint sets."""
         return ()
+
+    def reads_pods(self, applicant: Applicant) -> bool:
+        """Whether the verdict on a node depends on what pods are where. The room they take is not meant."""
+        return False

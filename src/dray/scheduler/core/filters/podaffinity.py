@@ -71,3 +71,8 @@ class InterPodAffinityFilter(Filter):
     def _about(self, applicant: Applicant) -> Iterator[Term]:
         labels_of = self._snapshot.namespace_labels
         return (each for each in self._snapshot.terms.avoiding() if each.peers.include(applicant.kin, labels_of))
+
+    def reads_pods(self, applicant: Applicant) -> bool:
+        """Pods that require something of others do, and those of which others require to be away."""
+        requires = any(each.role in (Role.NEEDS, Role.AVOIDS) for each in applicant.terms)
+        return requires or any(self._about(applicant))

@@ -24,3 +24,7 @@ class NodePortsFilter(Filter):
         if taken:
             reason = "node(s) didn't have free ports for the requested pod ports"
             yield Refused((reason,), Code.UNSCHEDULABLE, taken)
+
+    def reads_pods(self, applicant: Applicant) -> bool:
+        """Pods that want ports do."""
+        return bool(applicant.ports)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from dray.scheduler.core.applicant import Applicant
 from dray.scheduler.core.filters.filter import Filter, Refused
@@ -13,7 +14,7 @@ from dray.scheduler.core.resources import PODS, Amounts, is_extended
 from dray.scheduler.core.snapshot import Snapshot
 from dray.scheduler.core.verdicts import Code
 
-__all__ = ["NodeResourcesFitFilter", "Shortage", "find_shortage"]
+__all__ = ["Demand", "NodeResourcesFitFilter", "Shortage", "find_shortage", "shortage_of"]
 
 _REMEMBERED = 256
 """Demands whose answers are kept. Pods of one template have one demand."""
@@ -24,15 +25,28 @@ Shortage = tuple[tuple[str, ...], Code]
 _TOO_MANY = "Too many pods"
 
 
+class Demand(NamedTuple):
+    """What a node must have room for. Devices serve the resources in `mapped` where nodes have none of them to give."""
+
+    amounts: Amounts
+    mapped: frozenset[str]
+
+
 def find_shortage(node: NodeInfo, amounts: Amounts, mapped: frozenset[str] = frozenset()) -> Shortage | None:
     """What a node is short of for these amounts; None if it has room.
 
     Extended resources in `mapped` are left to devices where the node has none to give. Nothing helps where the node is
     too small even when empty.
     """
+    return shortage_of(node.allocatable, node.requested, amounts, mapped)
+
+
+def shortage_of(
+    allocatable: Amounts, requested: Amounts, amounts: Amounts, mapped: frozenset[str] = frozenset()
+) -> Shortage | None:
+    """As `find_shortage`, for a node that has so much to give, of which so much is requested already."""
     reasons: list[str] = []
     code = Code.UNSCHEDULABLE
-    allocatable, requested = node.allocatable, node.requested
     for name, amount in amounts.items():
         capacity = allocatable.get(name, 0)
         if amount <= capacity - requested.get(name, 0) or (capacity == 0 and name in mapped):
@@ -54,19 +68,26 @@ class NodeResourcesFitFilter(Filter):
 
     def refuse(self, applicant: Applicant) -> Iterable[Refused]:
         """The nodes that are short of something."""
-        requests = applicant.footprint.requests
-        key = (frozenset(requests.items()), applicant.mapped.intersection(requests))
+        demand = self.demand(applicant)
+        key = (frozenset(demand.amounts.items()), demand.mapped)
         room = self._rooms.pop(key, None)
         if room is None:
             if len(self._rooms) >= _REMEMBERED:
                 self._rooms.pop(next(iter(self._rooms)))
-            room = _Room(self._snapshot, self._counted(requests), key[1])
+            room = _Room(self._snapshot, demand)
         self._rooms[key] = room
         return room.refused()
+
+    def demand(self, applicant: Applicant) -> Demand:
+        """What counts of what a pod requests."""
+        amounts = self._counted(applicant.footprint.requests)
+        return Demand(amounts, applicant.mapped.intersection(amounts))
 
     def _counted(self, requests: Amounts) -> Amounts:
         """Without the extended resources that the profile leaves to others."""
         profile = self._profile
+        if not profile.ignored_resources and not profile.ignored_resource_groups:
+            return requests
         return {
             name: amount
             for name, amount in requests.items()
@@ -78,10 +99,9 @@ class NodeResourcesFitFilter(Filter):
 class _Room:
     """The nodes that are short of something for one demand. A node is judged anew when it or its pods changed."""
 
-    def __init__(self, snapshot: Snapshot, amounts: Amounts, mapped: frozenset[str]) -> None:
+    def __init__(self, snapshot: Snapshot, demand: Demand) -> None:
         self._snapshot = snapshot
-        self._amounts = amounts
-        self._mapped = mapped
+        self._demand = demand
         self._place = -1
         self._shortages: dict[int, Shortage] = {}
         self._masks: dict[Shortage, int] = {}
@@ -114,7 +134,7 @@ class _Room:
             self._masks[shortage] = self._masks.get(shortage, 0) | bit
 
     def _find(self, node: NodeInfo) -> Shortage | None:
-        shortage = find_shortage(node, self._amounts, self._mapped)
+        shortage = find_shortage(node, *self._demand)
         if len(node.pods) < node.allocatable.get(PODS, 0):
             return shortage
         reasons, code = shortage or ((), Code.UNSCHEDULABLE)

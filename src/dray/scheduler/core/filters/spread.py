@@ -53,3 +53,7 @@ class PodTopologySpreadFilter(Filter):
             return 0
         least = min(tally.levels) if len(tally.totals) >= (constraint.min_domains or 1) else 0
         return tally.above(least + constraint.max_skew + 1 - is_own_peer(constraint, applicant.pod))
+
+    def reads_pods(self, applicant: Applicant) -> bool:
+        """Pods that must be spread do."""
+        return bool(self._spreading.required(applicant))

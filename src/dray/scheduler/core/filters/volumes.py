@@ -39,6 +39,10 @@ class VolumeRestrictionsFilter(Filter):
         if clashing:
             yield Refused(("node(s) had no available disk",), Code.UNSCHEDULABLE, clashing)
 
+    def reads_pods(self, applicant: Applicant) -> bool:
+        """Pods that name disks do."""
+        return bool(disks_of(applicant.pod))
+
 
 class VolumeBindingFilter(Filter):
     """Storage that is made for a pod is bound to it before the pod can go anywhere."""
