@@ -6,7 +6,6 @@ resourceVersion gets a conflict if it is not; everybody else is tried again on t
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from dataclasses import replace as replace_dataclass
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -60,9 +59,12 @@ async def change_stored(desk: Desk, target: Target, change: Change, options: Wri
         del caller.warnings[told:]
         record, old = desk.find(target)
         new = change.make(record, old)
-        is_pinned = bool(new.metadata.resource_version)
+        is_pinned = change.verb != "patch" and bool(new.metadata.resource_version)
         if change.verb == "update":
             _require_same_uid(target, new, old)
+        elif change.verb == "patch" and not new.metadata.resource_version:
+            # A patch is made from the stored object, and made anew if it comes too late.
+            new = replace(new, metadata=replace(new.metadata, resource_version=old.metadata.resource_version))
         new = settle_resource_version(target.endpoint.kind, target.endpoint.version, new, old)
         try:
             return await _change_once(desk, Job(target, options, caller), _Step(change, record, old, new))
@@ -97,7 +99,7 @@ async def _change_once(desk: Desk, job: Job, step: _Step) -> Answer:
         planned = (plan_status_update if target.subresource == STATUS else plan_update)(kind, new, old, context)
     result = planned.require_valid()
     caller.warnings += planned.warnings
-    side_writes = desk.approve(replace_dataclass(request, new=result), caller)
+    side_writes = desk.approve(request.with_new(result), caller)
     result = _keep_times(result, old)
     if _is_finished(result, old):
         return await _finish(desk, job, step, result, side_writes)
@@ -108,9 +110,7 @@ async def _change_once(desk: Desk, job: Job, step: _Step) -> Answer:
         assert put.stamp_at is not None
         revision = str(step.record.revision).encode()
         return Answer(endpoint, put.body[: put.stamp_at] + revision + put.body[put.stamp_at :])
-    changes = await desk.store.commit([put, *side_writes])
-    record = changes[0].record
-    assert record is not None
+    record = await desk.store_object(endpoint.form, put, result, side_writes)
     return Answer(endpoint, record.body, 200, record)
 
 

@@ -1,6 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
+from dray.api.coordination.kinds import LEASE
 from dray.api.core.binding import Binding
 from dray.api.core.kinds import BINDING, CONFIG_MAP, NODE, POD
 from dray.api.core.node import Node
@@ -118,6 +119,17 @@ async def test_applying_creates_what_is_not_there(client: Client) -> None:
         patch = Patch(PatchType.APPLY, text % colour)
         applied = await client.patch(CONFIG_MAP, A, patch, WriteOptions(field_manager="tester", force=True))
         assert applied.data == {"colour": colour.decode()}
+
+
+async def test_applying_needs_no_version_where_updates_do(client: Client) -> None:
+    text = (
+        b'{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a"},"spec":{"holderIdentity":"%s"}}'
+    )
+    for holder in (b"me", b"you"):
+        lease = await client.patch(LEASE, A, Patch(PatchType.APPLY, text % holder), WriteOptions(field_manager="test"))
+        assert lease.spec.holder_identity == holder.decode()
+    merge = Patch(PatchType.MERGE, b'{"spec":{"holderIdentity":"them"}}')
+    assert (await client.patch(LEASE, A, merge)).spec.holder_identity == "them"
 
 
 async def test_what_is_deleted_is_gone(client: Client) -> None:
