@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from msgspec.structs import replace
 
 from dray.allocator.cluster import Cluster
 from dray.api.core.node import Node
 from dray.api.meta import ObjectMeta
-from dray.api.resource.device import CounterSet, Device
-from dray.api.resource.slice import ResourcePool, ResourceSlice, ResourceSliceSpec
-from dray.driver.devices import Pool
+from dray.api.resource.slice import ResourceSlice
+from dray.driver.devices import Devices, Pool, Reach
+from dray.driver.slices import Publisher, check_devices, list_pools, plan_slice_writes
 from dray.drivers.sim.catalog import Equipment
 
-MAX_DEVICES, MAX_DRAWING_DEVICES, MAX_SETS = 128, 64, 8
 
-
-def slice_pool(driver: str, pool: Pool, node: str) -> Iterator[ResourceSlice]:
-    """Counters first, then devices, as many to a slice as may be."""
-    is_drawing = any(device.consumes_counters or device.taints for device in pool.devices)
-    size = MAX_DRAWING_DEVICES if is_drawing else MAX_DEVICES
-    contents: list[tuple[tuple[Device, ...] | None, tuple[CounterSet, ...] | None]] = [
-        *[(None, pool.counter_sets[at : at + MAX_SETS]) for at in range(0, len(pool.counter_sets), MAX_SETS)],
-        *[(pool.devices[at : at + size], None) for at in range(0, len(pool.devices), size)],
+def slice_pool(driver: str, pool: Pool, node: str) -> list[ResourceSlice]:
+    """As the SDK publishes a pool for the first time."""
+    is_shared = not isinstance(pool.reachable_from, Reach)
+    publisher = (
+        Publisher(driver=driver) if is_shared else Publisher(driver=driver, node_name=node, node_uid=f"uid-{node}")
+    )
+    plan = plan_slice_writes(publisher, list_pools(Devices((pool,)), node), [], {})
+    assert check_devices({pool.name or node: pool}) == []
+    return [
+        replace(write.resource, metadata=ObjectMeta(name=f"{write.resource.metadata.generate_name}{write.pool}"))
+        for write in plan.creates
     ]
-    selector = pool.reachable_from if not isinstance(pool.reachable_from, str) else None
-    for index, (devices, counters) in enumerate(contents):
-        name = pool.name or node
-        spec = ResourceSliceSpec(
-            driver=driver,
-            pool=ResourcePool(name=name, generation=1, resource_slice_count=len(contents)),
-            node_name=None if selector else node,
-            node_selector=selector,
-            devices=devices,
-            shared_counters=counters,
-        )
-        yield ResourceSlice(metadata=ObjectMeta(name=f"{index:05x}-{driver}-{name}"), spec=spec)
 
 
 def slices_of(equipment: Equipment, *nodes: str) -> list[ResourceSlice]:

@@ -5,13 +5,22 @@ that compute slices do not run out is left to the counter of multiprocessors.
 """
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from dray.drivers.sim.nvidia.models import GpuModel, MigProfile
 
-__all__ = ["BALANCED", "MEMORY_SLICES", "Instance", "Shape", "list_instances", "parse_mig_name", "shape_of"]
+__all__ = [
+    "BALANCED",
+    "MEMORY_SLICES",
+    "Instance",
+    "MigName",
+    "Shape",
+    "list_instances",
+    "parse_mig_name",
+    "shape_of",
+]
 
 MEMORY_SLICES: Final = 8
 
@@ -73,7 +82,26 @@ def list_instances(model: GpuModel) -> list[Instance]:
     return [Instance(profile, start) for profile in model.mig for start in shape_of(profile).starts]
 
 
-def parse_mig_name(name: str) -> tuple[int, str, int, int] | None:
-    """Minor number, profile without dots, number of the profile, start; None for what is no MIG device."""
+class MigName(NamedTuple):
+    """What the name of a MIG device says."""
+
+    minor: int
+    profile: str
+    """Without dots, and `-` for `+`."""
+    profile_id: int
+    start: int
+
+    @property
+    def instance_id(self) -> int:
+        """The number of its GPU instance. No two that can be there at once have the same."""
+        return _FIRST_INSTANCE_IDS[self.profile_id] + self.start // _INSTANCE_STRIDES[self.profile_id]
+
+
+_FIRST_INSTANCE_IDS: Final = {0: 0, 5: 1, 9: 1, 14: 3, 15: 3, 19: 7, 20: 7}
+_INSTANCE_STRIDES: Final = {0: 1, 5: 1, 9: 4, 14: 2, 15: 2, 19: 1, 20: 1}
+
+
+def parse_mig_name(name: str) -> MigName | None:
+    """Read the name of a MIG device; None for what is none."""
     match = _NAME.fullmatch(name)
-    return (int(match[1]), match[2], int(match[3]), int(match[4])) if match else None
+    return MigName(int(match[1]), match[2], int(match[3]), int(match[4])) if match else None
