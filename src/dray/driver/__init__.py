@@ -31,9 +31,11 @@ from dray.driver.claims import (
     PreparedClaim,
     PreparedDevice,
 )
-from dray.driver.config import DriverConfig
+from dray.driver.config import ConfigError, ConfigPart, DriverConfig, decode_config
 from dray.driver.devices import Devices, Pool, Reach, attributes, capacity
+from dray.driver.options import DriverOptions, read_options
 from dray.driver.port import Driver, DriverFromCallbacks, Host
+from dray.driver.program import run
 from dray.values.quantity import Quantity, parse_quantity
 from dray.values.semver import Semver, parse_semver
 
@@ -45,6 +47,8 @@ __all__ = [
     "Claim",
     "ClaimRef",
     "Condition",
+    "ConfigError",
+    "ConfigPart",
     "ContainerEdits",
     "Counter",
     "CounterSet",
@@ -61,6 +65,7 @@ __all__ = [
     "Driver",
     "DriverConfig",
     "DriverFromCallbacks",
+    "DriverOptions",
     "Health",
     "Hook",
     "Host",
@@ -80,8 +85,11 @@ __all__ = [
     "Semver",
     "attributes",
     "capacity",
+    "decode_config",
     "env",
     "merge_edits",
     "parse_quantity",
     "parse_semver",
+    "read_options",
+    "run",
 ]
