@@ -30,9 +30,10 @@ class VirtualFunctionsPart(Part, frozen=True, tag="virtual-functions"):
 
     def _devices(self, machine: Machine) -> Iterator[Device]:
         for index, nic in enumerate(find_interfaces(machine) or self.nics):
-            domain_bus = nic.pci.rpartition(":")[0]
+            domain_bus, _, port = nic.pci.partition(":00.")
+            first = 2 + int(port) * self.functions
             for function in range(self.functions):
-                slot, part = divmod(function + 2, 8)
+                slot, part = divmod(first + function, 8)
                 yield self._device(f"{domain_bus}:{slot:02x}.{part}", function, nic, index)
 
     def _device(self, pci: str, function: int, nic: Nic, index: int) -> Device:
