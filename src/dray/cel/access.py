@@ -9,7 +9,32 @@ from dray.cel.errors import EvaluationError
 from dray.cel.library.standard import describe
 from dray.cel.values import INT_MAX, NONE, MapValue, Optional, Uint, Value, type_name
 
-__all__ = ["index_value", "is_field_present", "select_field"]
+__all__ = ["check_key", "index_value", "is_field_present", "select_field"]
+
+_GO_TYPES = {
+    "bytes": "types.Bytes",
+    "google.protobuf.Duration": "types.Duration",
+    "google.protobuf.Timestamp": "types.Timestamp",
+    "kubernetes.NamedFormat": "cel.Format",
+    "kubernetes.Quantity": "cel.Quantity",
+    "kubernetes.Semver": "cel.Semver",
+    "kubernetes.URL": "cel.URL",
+    "list": "*types.baseList",
+    "map": "*types.baseMap",
+    "net.CIDR": "cel.CIDR",
+    "net.IP": "cel.IP",
+    "null_type": "types.Null",
+    "optional_type": "*types.Optional",
+    "type": "*types.Type",
+}
+"""What messages call the types that nothing can be looked up by."""
+
+
+def check_key(key: Value) -> None:
+    """Refuse what nothing can be looked up by."""
+    if not isinstance(key, str | int | float):
+        name = type_name(key)
+        raise EvaluationError(f"invalid qualifier type: {_GO_TYPES.get(name, name)}")
 
 
 def select_field(value: Value, name: str) -> Value:
@@ -24,6 +49,7 @@ def select_field(value: Value, name: str) -> Value:
 
 def index_value(value: Value, key: Value, *, is_optional: bool) -> Value:
     """`value[key]`, or `value[?key]` with `is_optional`; an optional value yields an optional one."""
+    check_key(key)
     if isinstance(value, Optional):
         if not value.is_present:
             return NONE

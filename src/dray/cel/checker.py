@@ -189,15 +189,21 @@ class _Checker:
         if target.kind is Kind.MAP:
             result = target.parameters[1]
         elif target.kind is Kind.OBJECT:
-            found = self._scope.fields.get(target.name, {}).get(name)
-            if found is None:
-                self._fault(node_id, f"undefined field '{name}'")
-            result = ERROR if found is None else found
+            result = self._find_field(node_id, target, name)
         elif target.kind is Kind.PARAMETER:
             self.bindings.assign([(DYN, target)])
         elif not target.is_dyn and target.kind is not Kind.ERROR:
             self._fault(node_id, f"type '{format_type(target)}' does not support field selection")
         return operand, optional_of(result) if is_chained or is_optional else result
+
+    def _find_field(self, node_id: int, target: Type, name: str) -> Type:
+        fields = self._scope.fields.get(target.name)
+        if fields is None:
+            self._fault(node_id, f"unexpected failed resolution of '{target.name}'")
+            return ERROR
+        if name not in fields:
+            self._fault(node_id, f"undefined field '{name}'")
+        return fields.get(name, ERROR)
 
     # Calls
 
@@ -284,14 +290,11 @@ class _Checker:
 
     # Literals with parts
 
-    def _join(self, node: Expr, before: Type | None, found: Type) -> Type:
+    def _join(self, before: Type | None, found: Type) -> Type:
+        """What parts have in common so far. Mixed parts are found fault with later, if all else is well."""
         if before is None:
             return found
-        joined = join(self.bindings, before, found)
-        if joined is None:
-            self._mismatch(node.id, before, found)
-            return ERROR
-        return joined
+        return join(self.bindings, before, found) or DYN
 
     def _unwrap(self, node: Expr, *, is_optional: bool) -> Type:
         """The type an element contributes; one marked with `?` must be an optional."""
@@ -310,7 +313,7 @@ class _Checker:
         for at, each in enumerate(node.elements):
             element = self.check(each)
             elements.append(element)
-            joined = self._join(element, joined, self._unwrap(element, is_optional=at in node.optional))
+            joined = self._join(joined, self._unwrap(element, is_optional=at in node.optional))
         self._set(node.id, list_of(joined or self.bindings.fresh()))
         return replace(node, elements=tuple(elements))
 
@@ -320,9 +323,9 @@ class _Checker:
         values: Type | None = None
         for entry in node.entries:
             key = self.check(entry.key)
-            keys = self._join(key, keys, self._type(key))
+            keys = self._join(keys, self._type(key))
             value = self.check(entry.value)
-            values = self._join(value, values, self._unwrap(value, is_optional=entry.is_optional))
+            values = self._join(values, self._unwrap(value, is_optional=entry.is_optional))
             entries.append(replace(entry, key=key, value=value))
         self._set(node.id, map_of(keys or self.bindings.fresh(), values or self.bindings.fresh()))
         return replace(node, entries=tuple(entries))

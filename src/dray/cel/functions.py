@@ -21,8 +21,8 @@ Implementation: TypeAlias = Callable[..., Value]  # type: ignore[explicit-any]  
 Signature: TypeAlias = tuple[str, Implementation]
 
 
-_CHECKS_ITSELF = frozenset({"flatten"})
-"""Functions that take what their declared types would refuse: here, a list that is flat already."""
+_CHECKS_ITSELF = frozenset({"flatten", "sort", "@sortByAssociatedKeys"})
+"""Functions that look at what they are given themselves, and take or refuse it in their own words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,9 @@ class _Expander:
         except _MacroFault as fault:
             place = self._parsed.source.place(self._parsed.offsets.get(fault.node_id))
             self._parsed.faults.append(SourceFault(place, fault.message))
-            return call
+            # Nothing takes the macro's place: one around it finds fault with that in turn.
+            self._call_id = fault.node_id
+            return self.literal(value=None)
 
     def new_id(self) -> int:
         node_id = self._next_id
@@ -261,7 +263,6 @@ _MACROS: dict[tuple[str, int, bool], _Macro] = {
     ("exists", 3, True): _exists,
     ("exists_one", 2, True): _exists_one,
     ("exists_one", 3, True): _exists_one,
-    ("existsOne", 2, True): _exists_one,
     ("existsOne", 3, True): _exists_one,
     ("map", 2, True): _transform_list,
     ("map", 3, True): _transform_list,

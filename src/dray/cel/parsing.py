@@ -89,5 +89,7 @@ def _translate(message: str) -> str:
         is_code_point = "Unicode value" in message or "Unicode limit" in message
         return "invalid unicode code point" if is_code_point else "unable to unescape string"
     message = message.replace(r"'\u003F'", "'?'")
+    if message.startswith("Syntax error: token recognition error"):
+        message = message.replace(r"\n", "\n").replace(r"\t", "\t").replace(r"\r", "\r")
     message = _BAD_INTEGER.sub(r"invalid \1 literal", message)
     return _RESERVED.sub(r"mismatched input '\1' expecting IDENTIFIER", message)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dray.cel.access import is_field_present, select_field
+from dray.cel.access import check_key, is_field_present, select_field
 from dray.cel.checker import Checked
 from dray.cel.errors import EvaluationError
 from dray.cel.frames import Frame, Step
@@ -35,9 +35,12 @@ from dray.cel.syntax import (
     MessageLiteral,
     Select,
 )
+from dray.cel.types import Kind
 from dray.cel.values import MapValue, Optional, TypeValue, Value
 
 __all__ = ["Planner", "ProgramFault"]
+
+_LOOKUPS = frozenset({"_[_]", "_[?_]"})
 
 
 class ProgramFault(Exception):
@@ -91,6 +94,9 @@ class Planner:
             return self._constant(node, TypeValue(described.name))
         for name, slot, may_pend in reversed(self._locals):
             if name == node.name:
+                if self._checked.types[node.id].kind is Kind.TYPE:
+                    # Kubernetes takes whatever is of type `type` for the name of one.
+                    raise ProgramFault(f"program instantiation failed: reference to undefined type: {name}")
                 return plan_pending(slot) if may_pend else plan_variable(slot)
 
         def device(frame: Frame) -> Value:
@@ -122,6 +128,9 @@ class Planner:
         steps = tuple(map(self.plan, operands))
         special = SPECIAL_OPERATORS.get((node.function, len(steps)))
         if special is not None:
+            if node.function in _LOOKUPS and self.is_constant(operands[1]):
+                key = self.constants[operands[1].id]
+                _fold(lambda _: check_key(key))
             return special(steps)
         if node.function in PATTERN_FUNCTIONS and self._is_constant_pattern(operands[1]):
             steps = (require_text(steps[0]), *steps[1:])
@@ -157,6 +166,7 @@ class Planner:
         gathered = self._new_slot()
         self._locals.append((node.accumulator, gathered, True))
         if node.is_binding:
+            self.plan(node.step)  # for its faults: a binding never takes the step
             body = self.plan(node.result)
             self._locals.pop()
             return make_binding(start, body, gathered)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dray.api.resource.device import DeviceAttribute
 from dray.cel.errors import RuntimeFault
-from dray.cel.values import Uint, Value, type_name
+from dray.cel.values import NOTHING_THERE, Optional, Uint, Value, type_name
 from dray.values.semver import Semver
 
 __all__ = ["to_attribute", "to_bool"]
@@ -22,6 +22,11 @@ _NO_BOOL = {
     "google.protobuf.Timestamp": "type conversion error from 'Timestamp' to 'bool'",
     "kubernetes.Semver": "type conversion error from 'Semver' to 'bool'",
     "kubernetes.Quantity": "type conversion error from 'Quantity' to 'bool'",
+    "kubernetes.NamedFormat": "type conversion error from 'Format' to 'bool'",
+    "kubernetes.URL": "type conversion error from 'URL' to 'bool'",
+    "net.IP": "type conversion error from 'IP' to 'bool'",
+    "net.CIDR": "type conversion error from 'CIDR' to 'bool'",
+    "type": "type conversion not supported for 'type'",
 }
 
 _GO_TYPES = {
@@ -43,10 +48,15 @@ _SCALARS = {"bool": "bool", "int": "int64", "string": "string", "kubernetes.Semv
 
 def to_bool(value: Value) -> bool | RuntimeFault:
     """The answer of a selector."""
+    kind = type_name(value)
+    while isinstance(value, Optional) and value.is_present:
+        value = value.value
     if isinstance(value, bool):
         return value
-    kind = type_name(value)
-    cause = _NO_BOOL.get(kind, f"type conversion error from '{kind}' to 'bool'")
+    if isinstance(value, Optional):
+        cause = NOTHING_THERE
+    else:
+        cause = _NO_BOOL.get(type_name(value), f"type conversion error from '{type_name(value)}' to 'bool'")
     return RuntimeFault(f"CEL result of type {kind} could not be converted to bool: {cause}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 
 from dray.cel.checker import Checked
 from dray.cel.errors import CostLimitExceeded, EvaluationError
@@ -52,7 +53,7 @@ def _mixed_literals(checked: Checked, nodes: list[Expr]) -> Iterator[_Fault]:
             continue
         if isinstance(node, ListLiteral):
             typed = [(each, at in node.optional) for at, each in enumerate(node.elements)]
-            yield from _mixed(checked, typed)
+            yield from islice(_mixed(checked, typed), 1)
         elif isinstance(node, MapLiteral):
             yield from _mixed(checked, [(entry.key, False) for entry in node.entries])
             yield from _mixed(checked, [(entry.value, entry.is_optional) for entry in node.entries])
@@ -68,7 +69,6 @@ def _mixed(checked: Checked, parts: list[tuple[Expr, bool]]) -> Iterator[_Fault]
             first = found
         elif not _is_equivalent(first, found):
             yield part.id, f"expected type '{format_type(first)}' but found '{format_type(found)}'"
-            return
 
 
 def _is_equivalent(one: Type, other: Type) -> bool:

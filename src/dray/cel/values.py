@@ -19,6 +19,7 @@ __all__ = [
     "INT_MAX",
     "INT_MIN",
     "NONE",
+    "NOTHING_THERE",
     "UINT_MAX",
     "Duration",
     "LibraryObject",
@@ -35,6 +36,9 @@ __all__ = [
 Value: TypeAlias = object
 """Any value of the language: bool, int, Uint, float, str, bytes, None, tuple, MapValue, Duration, Timestamp, TypeValue,
 Optional, or one of the object types of the Kubernetes libraries."""
+
+NOTHING_THERE = "optional.none() dereference"
+"""CEL's error where an absent value is wanted."""
 
 INT_MIN, INT_MAX, UINT_MAX = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 
@@ -83,7 +87,7 @@ class Optional:
     def get(self) -> Value:
         """The value, or CEL's error when there is none."""
         if not self.is_present:
-            raise EvaluationError("optional.none() dereference")
+            raise EvaluationError(NOTHING_THERE)
         return self.value
 
 

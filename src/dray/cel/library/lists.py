@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import cmp_to_key
 from itertools import pairwise
 
-from dray.cel.errors import EvaluationError
+from dray.cel.errors import EvaluationError, no_such_overload
 from dray.cel.functions import Implementation, Overload, Signature, declare
 from dray.cel.operators import add, compare, contains, equal_or_false
 from dray.cel.values import Duration, Uint, Value, type_name
@@ -18,12 +18,23 @@ List = tuple[Value, ...]
 _COMPARABLE = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
 _SUMMABLE: dict[str, Value] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": Duration(0)}
 _RUNTIME_NAMES = {"duration": "google.protobuf.Duration", "timestamp": "google.protobuf.Timestamp"}
+_COMPARABLE_AT_RUN_TIME = frozenset(_RUNTIME_NAMES.get(name, name) for name in _COMPARABLE)
 MAX_RANGE = 1_000_000
 """Numbers that `lists.range` makes at most."""
 
 
+def _comparison(one: Value, other: Value) -> int:
+    """How two elements compare; 0 if they can be compared, but not with each other."""
+    if type_name(other) not in _COMPARABLE_AT_RUN_TIME:
+        raise no_such_overload()
+    try:
+        return compare(one, other)
+    except EvaluationError:
+        return 0
+
+
 def _is_sorted(values: List) -> bool:
-    return all(compare(one, other) <= 0 for one, other in pairwise(values))
+    return all(_comparison(one, other) <= 0 for one, other in pairwise(values))
 
 
 def _sum_from(zero: Value) -> Callable[[List], Value]:
@@ -42,7 +53,7 @@ def _extreme(name: str, sign: int) -> Callable[[List], Value]:
             raise EvaluationError(f"{name} called on empty list")
         best = values[0]
         for each in values[1:]:
-            if compare(best, each) * sign > 0:
+            if _comparison(best, each) * sign > 0:
                 best = each
         return best
 
@@ -88,11 +99,13 @@ def _flatten(values: Value, depth: Value = 1) -> List:
     return tuple(flat)
 
 
-def _sort(values: List) -> List:
+def _sort(values: Value) -> List:
     return _sort_by_keys(values, values)
 
 
-def _sort_by_keys(values: List, keys: List) -> List:
+def _sort_by_keys(values: Value, keys: Value) -> List:
+    if not isinstance(values, tuple) or not isinstance(keys, tuple):
+        raise no_such_overload()
     if len(values) != len(keys):
         raise EvaluationError(
             "@sortByAssociatedKeys() expected a list of the same size as the associated keys list, "
@@ -101,7 +114,7 @@ def _sort_by_keys(values: List, keys: List) -> List:
     if not values:
         return values
     kind = type_name(keys[0])
-    if kind not in {_RUNTIME_NAMES.get(name, name) for name in _COMPARABLE}:
+    if kind not in _COMPARABLE_AT_RUN_TIME:
         raise EvaluationError("list elements must be comparable")
     if any(type_name(key) != kind for key in keys):
         raise EvaluationError("list elements must have the same type")

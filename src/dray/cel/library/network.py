@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_address, ip_network
 from typing import ClassVar
 
-from dray.cel.errors import EvaluationError
+from dray.cel.errors import EvaluationError, no_such_overload
 from dray.cel.functions import Overload, declare
 from dray.cel.library.badaddresses import explain_bad_address
 from dray.cel.values import LibraryObject
@@ -144,8 +144,12 @@ def _is_global_unicast(value: Address) -> bool:
 
 
 def _contains_address(network: Network, other: Address | str) -> bool:
-    address = _checked_address(other) if isinstance(other, str) else other
-    return network.holds(address.address)
+    if isinstance(other, str):
+        try:
+            other = _checked_address(other)
+        except EvaluationError as error:
+            raise no_such_overload() from error  # the one place where Kubernetes forgets what is wrong with an address
+    return network.holds(other.address)
 
 
 def _contains_network(network: Network, other: Network | str) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dray.cel.errors import EvaluationError, no_such_overload
-from dray.cel.functions import Function, Overload, declare, operator
+from dray.cel.functions import Function, Implementation, Overload, declare, operator
 from dray.cel.library import moments
 from dray.cel.library.conversions import (
+    format_double,
     to_bool,
     to_bytes,
     to_double,
@@ -68,6 +71,15 @@ def _identity(value: Value) -> Value:
     return value
 
 
+def _on_texts(test: Callable[[str, str], bool]) -> Implementation:
+    def invoke(text: Value, part: Value) -> Value:
+        if not isinstance(text, str) or not isinstance(part, str):
+            raise no_such_overload()
+        return test(text, part)
+
+    return invoke
+
+
 def _type(value: Value) -> Value:
     return TypeValue(type_name(value))
 
@@ -95,7 +107,7 @@ def describe(value: Value) -> str:
     """A value inside a message."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)
+    return format_double(value) if isinstance(value, float) else str(value)
 
 
 OPERATORS: tuple[Function, ...] = (
@@ -210,6 +222,9 @@ OPERATORS: tuple[Function, ...] = (
         "string",
         ["matches: matches(string, string) -> bool", "matches_string: string::matches(string) -> bool"],
     ),
+    operator("contains", _on_texts(str.__contains__), None, ["contains_string: string::contains(string) -> bool"]),
+    operator("endsWith", _on_texts(str.endswith), None, ["ends_with_string: string::endsWith(string) -> bool"]),
+    operator("startsWith", _on_texts(str.startswith), None, ["starts_with_string: string::startsWith(string) -> bool"]),
     operator("type", _type, None, ["type: (A) -> type(A)"]),
     operator("dyn", _identity, None, ["to_dyn: (A) -> dyn"]),
 )
@@ -250,9 +265,6 @@ STANDARD: list[Overload] = [
         ("double_to_uint64: uint(double) -> uint", to_uint),
         ("int64_to_uint64: uint(int) -> uint", to_uint),
         ("string_to_uint64: uint(string) -> uint", to_uint),
-        ("contains_string: string::contains(string) -> bool", lambda text, part: part in text),
-        ("ends_with_string: string::endsWith(string) -> bool", lambda text, part: text.endswith(part)),
-        ("starts_with_string: string::startsWith(string) -> bool", lambda text, part: text.startswith(part)),
     ),
     *moments.MOMENTS,
 ]

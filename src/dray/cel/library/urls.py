@@ -44,6 +44,7 @@ class Url(LibraryObject):
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2}).{0,2}")
 _PORT = re.compile(r":[0-9]*")
+_USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*")
 _HOST = re.compile(r"""[^\s<>"\\^`{|}\x00-\x20\x7f]*""")
 
 
@@ -92,7 +93,9 @@ def _split_scheme(whole: str, text: str) -> tuple[str, str]:
 
 def _host(whole: str, authority: str) -> str:
     """The host and port of an authority, user information left out."""
-    host = authority.rpartition("@")[2]
+    user, _, host = authority.rpartition("@")
+    if not _USER.fullmatch(user):
+        raise _refuse(whole, "net/url: invalid userinfo")
     name, port = host, ""
     if host.startswith("["):
         end = host.rfind("]")
