@@ -1,0 +1,190 @@
+"""The agent of one node: its pods, its drivers, and what ties them together.
+
+Pods come from an informer that agents may share; drivers from a registration directory, from this process, or both.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from dray.api.core.pod import Pod
+from dray.node.checkpoint import Checkpoint
+from dray.node.claimkeeper import ClaimKeeper, ReleaseFailed
+from dray.node.connection import DriverConnection
+from dray.node.core.health import DeviceName, HealthReport
+from dray.node.core.podplan import plan_pod
+from dray.node.core.podstate import ClaimsEvent, ClaimsPhase, Event
+from dray.node.core.recovery import recover
+from dray.node.drivers import DriverInstance, DriverListener, Drivers
+from dray.node.podtask import PodTask
+from dray.node.podwork import Place, PodWork
+from dray.node.runtime.port import Runtime
+from dray.node.surroundings import Surroundings
+from dray.node.wiping import wipe_slices
+
+__all__ = ["NodeAgent", "NodeParts", "ResidentDriver"]
+
+_REVIEW_SECONDS: Final = 60.0
+"""How often claims are looked over that are held for pods nobody knows of, and health that may have run out."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResidentDriver:
+    """A driver that lives in this process, under the name it publishes devices with; see `localdrivers`."""
+
+    name: str
+    connection: DriverConnection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeParts:
+    """What one node is made of."""
+
+    name: str
+    runtime: Runtime
+    checkpoint: Checkpoint
+    host_ip: str = "127.0.0.1"
+    plugin_root: Path | None = None
+    """The agent's root, with the directory in which plugins register; None for a node without sockets."""
+    resident_drivers: Sequence[ResidentDriver] = ()
+
+
+class NodeAgent(DriverListener):
+    """See the module. Owns the pod tasks of its node; they end with the task group of its surroundings."""
+
+    def __init__(self, parts: NodeParts, around: Surroundings) -> None:
+        self.name = parts.name
+        self.runtime = parts.runtime
+        self._around = around
+        self._parts = parts
+        self.drivers = Drivers(parts.name, around, self)
+        self.keeper = ClaimKeeper(around, self.drivers, parts.checkpoint)
+        self._work = PodWork(around, Place(parts.name, parts.host_ip), self.keeper, parts.runtime)
+        self._work.health = parts.checkpoint.load_health(around.log)
+        self._tasks: dict[str, PodTask] = {}
+
+    @property
+    def pods(self) -> list[PodTask]:
+        """The pods on the node, by uid."""
+        return [self._tasks[uid] for uid in sorted(self._tasks)]
+
+    def find_pod(self, uid: str) -> PodTask | None:
+        """The pod of that uid."""
+        return self._tasks.get(uid)
+
+    async def start(self, pods: Iterable[Pod]) -> None:
+        """Begin: connect drivers that are here, wipe the slices of those that are not, and take the pods up."""
+        for each in self._parts.resident_drivers:
+            self.add_resident_driver(each)
+        self._around.tasks.create_task(
+            wipe_slices(self._around, self.name, keep=self.drivers.connected), name=f"wipe {self.name}"
+        )
+        for pod in pods:
+            await self._take_up(pod)
+        if self._parts.plugin_root is not None or len(self.keeper.claims):
+            self._review()
+
+    def add_resident_driver(self, driver: ResidentDriver) -> DriverInstance:
+        """Take in a driver of this process."""
+        instance = DriverInstance(driver.name, f"resident:{driver.name}", driver.connection)
+        self.drivers.add(instance)
+        self.drivers.note_connection(instance, is_connected=True)
+        return instance
+
+    def observe(self, pod: Pod) -> None:
+        """A pod of this node is there, or has changed."""
+        task = self._tasks.get(pod.metadata.uid)
+        if task is not None:
+            task.observe(pod)
+            return
+        if pod.status.start_time is None and not pod.status.container_statuses:
+            self._begin(pod, (), ())
+        else:
+            self._around.tasks.create_task(self._take_up(pod), name=f"take up {pod.metadata.name}")
+
+    def observe_gone(self, pod: Pod) -> None:
+        """A pod of this node is no longer in the API server."""
+        task = self._tasks.get(pod.metadata.uid)
+        if task is not None:
+            task.observe_gone()
+
+    async def _take_up(self, pod: Pod) -> None:
+        """Begin with a pod that may have run before this agent did."""
+        events: list[Event] = []
+        tasks: list[PodTask] = []
+
+        def offer(event: Event) -> None:
+            if tasks:
+                tasks[0].offer(event)
+            else:
+                events.append(event)
+
+        containers = {each.name: each for each in plan_pod(pod).containers}
+        found = await self._work.take_up(pod, containers, offer)
+        if pod.metadata.uid not in self._tasks:
+            tasks.append(self._begin(pod, [each.name for each in found], events))
+
+    def _begin(self, pod: Pod, running: Sequence[str], events: Iterable[Event]) -> PodTask:
+        now = self._around.clock.now().to_time()
+        task = PodTask(pod, recover(pod, plan_pod(pod), running, now), self._work, self._forget)
+        self._tasks[pod.metadata.uid] = task
+        for event in events:
+            task.offer(event)
+        task.observe(pod)
+        return task
+
+    def _forget(self, uid: str) -> None:
+        self._tasks.pop(uid, None)
+
+    def driver_connected(self, driver: str) -> None:
+        """Try pods again that could not be prepared: this may have been what they waited for."""
+        for task in self._tasks.values():
+            if task.state.claims is ClaimsPhase.WANTED and task.state.claims_retry_at is not None:
+                task.offer(ClaimsEvent(ClaimsPhase.WANTED))
+
+    def driver_gone(self, driver: str) -> None:
+        """Wipe the slices of a driver that was away for too long."""
+        self._around.log.info("driver is gone, its slices are wiped", node=self.name, driver=driver)
+        self._around.tasks.create_task(wipe_slices(self._around, self.name, driver), name=f"wipe {driver}")
+
+    def health_reported(self, driver: str, reports: Sequence[HealthReport]) -> None:
+        """Keep the reports, and tell the pods whose devices they are about."""
+        changed = self._work.health.note(driver, reports, self._around.clock.now().to_time())
+        self._tell_health(changed)
+
+    def health_lost(self, driver: str) -> None:
+        """Know nothing any more."""
+        self._tell_health(self._work.health.forget(driver))
+
+    def _tell_health(self, changed: Iterable[DeviceName]) -> None:
+        names = frozenset(changed)
+        if not names:
+            return
+        self._around.tasks.create_task(
+            self._parts.checkpoint.save_health(self._work.health), name=f"save health of {self.name}"
+        )
+        uids = {
+            uid
+            for record in self.keeper.claims.select()
+            if any(DeviceName(driver, each.pool, each.device) in names for driver, each in record.devices)
+            for uid in record.pod_uids
+        }
+        for uid in sorted(uids):
+            if uid in self._tasks:
+                self._tasks[uid].wake()
+
+    def _review(self) -> None:
+        """Release what is held for pods that are no longer there, and show health that has run out."""
+        for uid in sorted(self.keeper.claims.pod_uids - self._tasks.keys()):
+            self._around.tasks.create_task(self._release_stale(uid), name=f"release claims of {uid}")
+        for task in self._tasks.values():
+            if task.plan.has_claims:
+                task.wake()
+        self._around.timers.set(_REVIEW_SECONDS, self._review)
+
+    async def _release_stale(self, uid: str) -> None:
+        try:
+            await self.keeper.release(uid)
+        except ReleaseFailed as fault:
+            self._around.log.error("claims of a pod that is gone are not released", node=self.name, pod=uid, err=fault)

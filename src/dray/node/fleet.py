@@ -1,0 +1,146 @@
+"""Agents of many nodes in one process: they share one view of pods, one row of timers, one stream of heartbeats.
+
+This is what runs nodes: `open_fleet`, then `Fleet.add_node` for each. One node is a fleet of one.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from dray.api.core.node import Node
+from dray.api.core.pod import Pod
+from dray.client.changes import Change
+from dray.client.informer import Informer
+from dray.client.port import Client, Unreachable
+from dray.client.recording import EventRecorder
+from dray.client.retrying import Pace
+from dray.effects.clock import Clock
+from dray.effects.entropy import Entropy
+from dray.effects.log import Log
+from dray.errors import ApiError
+from dray.node.agent import NodeAgent, NodeParts
+from dray.node.heartbeat import Heartbeat
+from dray.node.metrics import NodeMetrics
+from dray.node.plugins import Registry
+from dray.node.registration import NodeFacts, register_node
+from dray.node.surroundings import Surroundings
+from dray.node.timers import Timers
+
+__all__ = ["Fleet", "FleetParts", "open_fleet"]
+
+_POD_INDEX = "node agent: by node"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetParts:
+    """What a fleet works with.
+
+    `pods` may be shared with other parts of the process, and then shows the pods of all nodes; whoever made it runs it.
+    """
+
+    client: Client
+    clock: Clock
+    entropy: Entropy
+    log: Log
+    pods: Informer[Pod]
+    metrics: NodeMetrics | None = None
+
+
+class Fleet:
+    """The agents of some nodes. Owns them, and all tasks in which they work."""
+
+    def __init__(self, around: Surroundings, pods: Informer[Pod]) -> None:
+        self.around = around
+        self._pods = pods
+        self._heartbeat = Heartbeat(around)
+        self._agents: dict[str, NodeAgent] = {}
+        pods.view.add_index(_POD_INDEX, lambda pod: [pod.spec.node_name] if pod.spec.node_name else [])
+
+    @property
+    def agents(self) -> Mapping[str, NodeAgent]:
+        """By node."""
+        return self._agents
+
+    async def add_nodes(self, nodes: Sequence[tuple[NodeFacts, NodeParts]]) -> list[NodeAgent]:
+        """Register nodes side by side, and run their pods from then on."""
+        return list(await asyncio.gather(*(self.add_node(*each) for each in nodes)))
+
+    async def add_node(self, facts: NodeFacts, parts: NodeParts) -> NodeAgent:
+        """Register a node, trying until the server takes it, and run its pods from then on."""
+        node = await self._register(facts)
+        await self._pods.synced.wait()
+        agent = NodeAgent(parts, self.around)
+        self._agents[facts.name] = agent
+        await agent.start(self._pods.view.select_by(_POD_INDEX, facts.name))
+        if parts.plugin_root is not None:
+            registry = Registry(parts.plugin_root / "plugins_registry", agent.drivers, self.around)
+            self.around.tasks.create_task(registry.run(), name=f"plugins of {facts.name}")
+        self.around.log.debug("node is up", node=node.metadata.name)
+        return agent
+
+    async def _register(self, facts: NodeFacts) -> Node:
+        attempt = 0
+        while True:
+            try:
+                node = await register_node(self.around.client, facts, self.around.clock.now().to_time())
+                await self._heartbeat.add(facts, node)
+            except (ApiError, Unreachable) as fault:
+                self.around.log.error("node is not registered", node=facts.name, attempt=attempt, err=fault)
+                await self.around.pace.pause(attempt)
+                attempt += 1
+            else:
+                return node
+
+    def note(self, change: Change[Pod]) -> None:
+        """Tell the agent concerned of a change to a pod."""
+        pod = change.latest
+        agent = self._agents.get(pod.spec.node_name)
+        if agent is None:
+            return
+        if change.new is None:
+            agent.observe_gone(pod)
+        else:
+            agent.observe(change.new)
+
+    async def run(self) -> None:
+        """Serve all nodes until cancelled."""
+        self._pods.add_handler(self.note)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.around.timers.run(), name="timers of nodes")
+            tasks.create_task(self._heartbeat.run(), name="heartbeats of nodes")
+            tasks.create_task(self.around.events.run(), name="events of nodes")
+
+    async def aclose(self) -> None:
+        """Let go of drivers. Containers and slices stay as they are."""
+        for agent in self._agents.values():
+            await agent.drivers.aclose()
+
+
+class _Closing(Exception):
+    """Ends a fleet."""
+
+
+@asynccontextmanager
+async def open_fleet(parts: FleetParts) -> AsyncIterator[Fleet]:
+    """A fleet without nodes, at work for the length of a block; its tasks end with the block."""
+    pace = Pace(parts.clock, parts.entropy)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            around = Surroundings(
+                client=parts.client,
+                clock=parts.clock,
+                entropy=parts.entropy,
+                log=parts.log,
+                metrics=parts.metrics or NodeMetrics(),
+                timers=Timers(parts.clock),
+                events=EventRecorder(parts.client, "kubelet", pace, parts.log),
+                tasks=tasks,
+            )
+            fleet = Fleet(around, parts.pods)
+            tasks.create_task(fleet.run(), name="fleet")
+            yield fleet
+            await fleet.aclose()
+            raise _Closing
+    except* _Closing:
+        pass

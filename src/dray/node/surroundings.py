@@ -1,0 +1,34 @@
+"""What the agents of all nodes of a process share."""
+
+import asyncio
+from dataclasses import dataclass
+
+from dray.client.port import Client
+from dray.client.recording import EventRecorder
+from dray.client.retrying import Pace
+from dray.effects.clock import Clock
+from dray.effects.entropy import Entropy
+from dray.effects.log import Log
+from dray.node.metrics import NodeMetrics
+from dray.node.timers import Timers
+
+__all__ = ["Surroundings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """The API server, time, chance, the log, and the tasks in which agents do what takes long."""
+
+    client: Client
+    clock: Clock
+    entropy: Entropy
+    log: Log
+    metrics: NodeMetrics
+    timers: Timers
+    events: EventRecorder
+    tasks: asyncio.TaskGroup
+
+    @property
+    def pace(self) -> Pace:
+        """How long to wait for an API server that fails."""
+        return Pace(self.clock, self.entropy)
