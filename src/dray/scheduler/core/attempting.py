@@ -94,10 +94,13 @@ def assume(state: SchedulerState, entry: Entry, pod: Pod, chosen: Chosen, now: M
     for claim, allocation in promised:
         state.claims.promise(claim, allocation, uid)
     state.cluster.ledger.forget_history()
-    state.assumed[uid] = Assumed(pod, name, entry, tuple(promised), since=now.seconds)
+    order = _plan_writes(state, pod, name, chosen)
+    written = {write.claim.metadata.uid for write in order.writes}
+    reserved = tuple(each.claim for each in chosen.wish.claims if each.claim.metadata.uid not in written)
+    state.assumed[uid] = Assumed(pod, name, entry, tuple(promised), order, reserved, since=now.seconds)
     state.stir.anywhere.update(("PodTopologySpread", "InterPodAffinity"))
     state.version += 1
-    return _plan_writes(state, pod, name, chosen)
+    return order
 
 
 def _plan_writes(state: SchedulerState, pod: Pod, node_name: str, chosen: Chosen) -> Bind:

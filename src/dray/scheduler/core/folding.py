@@ -51,7 +51,11 @@ def fold_pod(state: SchedulerState, change: Changed[Pod], now: float) -> None:
         _place_pod(state, pod, now)
     elif not is_ours(state, pod):
         drop_pod(state, pod, now)
-    elif pod.metadata.uid not in state.assumed:
+    elif (assumed := state.assumed.get(pod.metadata.uid)) is not None:
+        assumed.pod = pod
+        if pod.metadata.uid in assumed.entry.pods:
+            assumed.entry.pods[pod.metadata.uid] = pod
+    else:
         admit_pod(state, pod, now)
 
 

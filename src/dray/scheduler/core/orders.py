@@ -48,17 +48,16 @@ class Bind(NamedTuple):
 
 
 class FinishBinding(NamedTuple):
-    """Devices are ready: bind the pod. `claims` are cleaned up if that fails."""
+    """Devices are ready: make the binding that an order left. `claims` are cleaned up if that fails."""
 
-    pod: Pod
-    node_name: str
+    bind: Bind
     claims: tuple[ResourceClaim, ...]
 
 
 class AbandonBinding(NamedTuple):
-    """Waiting was in vain: take back what was reserved, and report the failure."""
+    """Waiting was in vain: take back what an order did, and report the failure."""
 
-    pod: Pod
+    bind: Bind
     claims: tuple[ResourceClaim, ...]
     message: str
 

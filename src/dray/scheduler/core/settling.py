@@ -72,7 +72,7 @@ def settle_not_bound(state: SchedulerState, news: NotBound, now: Moment) -> list
     else:
         return []
     state.counters.count("error", assumed.pod.spec.scheduler_name)
-    note_failure(state, assumed.entry.pods.get(news.pod_uid, assumed.pod), "SchedulerError", news.message)
+    note_failure(state, assumed.pod, "SchedulerError", news.message, nominated="")
     return []
 
 
@@ -92,7 +92,7 @@ def settle_reserved(state: SchedulerState, news: ClaimsReserved, now: Moment) ->
     _keep(state, assumed, news.claims, now)
     if assumed is None:
         return []
-    assumed.claims = news.claims
+    assumed.claims = (*assumed.claims, *news.claims)
     state.waiting.add(news.pod_uid)
     told = _look_after(state, news.pod_uid, assumed, now)
     if told:
@@ -142,10 +142,10 @@ def _look_after(state: SchedulerState, uid: str, assumed: Assumed, now: Moment) 
         return [_abandon(state, assumed, f'running PreBind plugin "DynamicResources": {hopeless.message}')]
     if all(each.state is ReadyState.READY for each in verdicts):
         state.waiting.discard(uid)
-        return [FinishBinding(assumed.pod, assumed.node_name, assumed.claims)]
+        return [FinishBinding(assumed.bind, assumed.claims)]
     return []
 
 
 def _abandon(state: SchedulerState, assumed: Assumed, message: str) -> AbandonBinding:
     state.waiting.discard(assumed.pod.metadata.uid)
-    return AbandonBinding(assumed.pod, assumed.claims, message)
+    return AbandonBinding(assumed.bind, assumed.claims, message)

@@ -22,6 +22,7 @@ from dray.scheduler.core.decide import Refused
 from dray.scheduler.core.devices import DeviceWorld
 from dray.scheduler.core.extended import ClassNames
 from dray.scheduler.core.indexes import Indexes
+from dray.scheduler.core.orders import Bind
 from dray.scheduler.core.placement import Placement
 from dray.scheduler.core.profile import Profile
 from dray.scheduler.core.queue import DEFAULT_PACE, Entry, Queue, QueuePace
@@ -40,13 +41,15 @@ _REMEMBERED_REFUSALS = 4096
 class Assumed:
     """A pod that was decided on. It stays here until it is seen on its node, or is gone, or its binding failed.
 
-    `claims` are those it uses, as written once that is known; `promised` those whose devices rest on its binding.
+    `claims` are those that are reserved for it as far as that is known; `promised` those
+    whose devices rest on its binding.
     """
 
     pod: Pod
     node_name: str
     entry: Entry
     promised: tuple[tuple[ResourceClaim, AllocationResult], ...]
+    bind: Bind
     claims: tuple[ResourceClaim, ...] = ()
     is_bound: bool = False
     is_seen: bool = False
