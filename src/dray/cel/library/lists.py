@@ -154,7 +154,7 @@ def _per_kind(pattern: str, implement: Callable[[str], Implementation], kinds: I
 def _sorting(pattern: str, implement: Implementation) -> list[Signature]:
     """Overloads whose ids carry the name a type has at run time."""
     return [
-        (pattern.replace("N", _RUNTIME_NAMES.get(kind, kind)).replace("T", kind), implement) for kind in _COMPARABLE
+        (pattern.replace("T", kind).replace("N", _RUNTIME_NAMES.get(kind, kind)), implement) for kind in _COMPARABLE
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dray.cel.errors import EvaluationError
 from dray.cel.functions import Overload, declare
-from dray.cel.values import NONE, Duration, MapValue, Optional, Timestamp, Value
+from dray.cel.values import NONE, Duration, MapValue, Optional, Value
 
 __all__ = ["OPTIONALS"]
 
@@ -25,12 +25,8 @@ def _is_zero(value: Value) -> bool:
             return not value
         case MapValue():
             return len(value) == 0
-        case Optional():
-            return not value.is_present
         case Duration():
             return value.nanoseconds == 0
-        case Timestamp():
-            return False
         case _:
             return False
 
