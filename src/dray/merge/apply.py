@@ -31,13 +31,14 @@ from dray.merge.ownership import (
 from dray.merge.scopes import WriteScope
 from dray.merge.typed import JsonObject, TypeFault, add_parents, check_value, collect_fields, is_same
 
-__all__ = ["Writer", "apply", "keep_times", "track"]
+__all__ = ["NEVER_OWNED", "UNKNOWN_WRITER", "Writer", "apply", "keep_times", "track"]
 
 _BEFORE_FIRST_APPLY: Final = "before-first-apply"
-_UNKNOWN: Final = "unknown"
+UNKNOWN_WRITER: Final = "unknown"
+"""The manager of a write that names none."""
 
 _METADATA: Final = field_step("metadata")
-_NEVER_OWNED: Final[FieldSet] = frozenset(
+NEVER_OWNED: Final[FieldSet] = frozenset(
     {(field_step("apiVersion"),), (field_step("kind"),), (_METADATA,)}
     | {
         (_METADATA, field_step(name))
@@ -182,9 +183,9 @@ def _own_changes(scope: WriteScope, live: JsonObject, new: JsonObject, before: O
     """The owners after an update: what changed is the writer's, what is gone nobody's."""
     change = _Change(scope, live, new)
     owners = change.settle(before)
-    gained = change.comparison.changed - _NEVER_OWNED
+    gained = change.comparison.changed - NEVER_OWNED
     if gained:
-        owner = Owner(writer.manager or _UNKNOWN, UPDATE, scope.api_version, scope.subresource)
+        owner = Owner(writer.manager or UNKNOWN_WRITER, UPDATE, scope.api_version, scope.subresource)
         held = owners[owner].fields if owner in owners else NO_FIELDS
         owners[owner] = Owned(held | gained, scope.api_version, writer.now)
     return owners
@@ -244,7 +245,7 @@ class _Attempt:
         self._config = config
         self._before = before
         self._writer = writer
-        self._applier = Owner(writer.manager or _UNKNOWN, APPLY, "", scope.subresource)
+        self._applier = Owner(writer.manager or UNKNOWN_WRITER, APPLY, "", scope.subresource)
 
     def take_over(self) -> tuple[JsonObject, Ownership]:
         """Apply for kubectl, which takes fields that the same file gave to client-side apply without a conflict."""
@@ -267,7 +268,7 @@ class _Attempt:
         owners = change.settle(owners, applier)
         if applier in owners and not is_same(self._live, merged):
             owners[applier] = Owned(owners[applier].fields, scope.api_version, self._writer.now)
-        kept = owners[applier].fields - _NEVER_OWNED if applier in owners else NO_FIELDS
+        kept = owners[applier].fields - NEVER_OWNED if applier in owners else NO_FIELDS
         if kept:
             owners[applier] = owners[applier].with_fields(kept)
         else:

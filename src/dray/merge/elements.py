@@ -28,12 +28,26 @@ def field_step(name: str) -> str:
 
 def key_step(keys: Mapping[str, Any]) -> str:
     """The step to the item of a list that has these keys."""
-    return "k:" + encode_json(dict(sorted(keys.items())))
+    items = tuple(sorted(keys.items()))
+    return _text_key_step(items) if all(type(value) is str for _, value in items) else _key_step(items)
 
 
 def value_step(value: Any) -> str:
     """The step to this item of a set."""
-    return "v:" + encode_json(value)
+    return _text_step(value) if type(value) is str else "v:" + encode_json(value)
+
+
+def _key_step(items: tuple[tuple[str, Any], ...]) -> str:
+    return "k:" + encode_json(dict(items))
+
+
+_text_key_step = lru_cache(maxsize=_CACHED)(_key_step)
+"""For texts alone: numbers and truth values are equal where their spellings are not."""
+
+
+@lru_cache(maxsize=_CACHED)
+def _text_step(text: str) -> str:
+    return "v:" + encode_json(text)
 
 
 def canonical_step(text: str) -> str | None:

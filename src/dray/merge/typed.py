@@ -37,7 +37,9 @@ class TypeFault(ValueError):
 
 def is_same(one: Any, other: Any) -> bool:
     """Whether two JSON values are equal; unlike in Python, true is not 1."""
-    return one is other or (bool(one == other) and _canonical(one) == _canonical(other))
+    if one is other or not bool(one == other):
+        return one is other
+    return type(one) is type(other) is str or bool(_canonical(one) == _canonical(other))
 
 
 def resolve(schema: Schema, value: Any) -> Scalar | ListSchema | ObjectSchema:

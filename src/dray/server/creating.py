@@ -80,7 +80,7 @@ async def _create_once(desk: Desk, job: Job, draft: _Draft) -> Answer:
         plan = _plan(endpoint, plan_create(kind, admitted, desk.context(caller, now)))
         result = plan.require_valid()
         caller.warnings += plan.warnings
-        side_writes = desk.approve(replace_dataclass(request, new=result), caller)
+        side_writes = desk.approve(request.with_new(result), caller)
         key = endpoint.form.key(result.metadata.namespace, result.metadata.name)
         put = encode_put(endpoint.form, result, key)
         if desk.view.record(key) is not None:
@@ -88,13 +88,11 @@ async def _create_once(desk: Desk, job: Job, draft: _Draft) -> Answer:
         if options.is_dry_run:
             return Answer(endpoint, without_version(put), 201)
         try:
-            changes = await desk.store.commit([put, *side_writes])
+            record = await desk.store_object(endpoint.form, put, result, side_writes)
         except PreconditionFailed as fault:
             if fault.key == key:
                 raise _exists(target, name) from fault
             continue
-        record = changes[0].record
-        assert record is not None
         return Answer(endpoint, record.body, 201, record)
 
 

@@ -80,9 +80,7 @@ async def _delete_once(
     if is_dry_run:
         shown = replace(fate.thing, metadata=replace(fate.thing.metadata, resource_version=str(record.revision)))
         return Answer(target.endpoint, target.endpoint.form.encode(shown))
-    changes = await desk.store.commit([put, *side_writes])
-    written = changes[0].record
-    assert written is not None
+    written = await desk.store_object(target.endpoint.form, put, fate.thing, side_writes)
     return Answer(target.endpoint, written.body, 200, written)
 
 

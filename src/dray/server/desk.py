@@ -16,7 +16,7 @@ from dray.errors import ApiError, NotFound
 from dray.server.admission.chain import admit, approve
 from dray.server.admission.request import Act, AdmissionRequest, AnyRequest
 from dray.server.encoding import encode_put
-from dray.server.endpoints import Endpoint, Routes, Target, get_form
+from dray.server.endpoints import Endpoint, Routes, StoredForm, Target, get_form
 from dray.server.nodes import ReachableNodes
 from dray.server.objects import ObjectView
 from dray.server.options import WriteQuery
@@ -24,7 +24,7 @@ from dray.server.permission.authorizer import Permissions
 from dray.server.permission.denial import deny_question
 from dray.server.permission.escalation import RbacWriter, refuse_binding, refuse_role
 from dray.server.ports import SelectorJudge, Tokens, User
-from dray.store.port import Record, Store, Write
+from dray.store.port import Put, Record, Store, Write
 from dray.store.watchcache import WatchCache
 from dray.values.times import Time
 
@@ -103,6 +103,14 @@ class Desk:
             raise refusal
         caller.warnings += admitted.warnings
         return admitted.thing
+
+    async def store_object(self, form: StoredForm, put: Put, thing: ApiObject, side_writes: list[Write]) -> Record:
+        """Store an object, encoded as `put`, and what belongs with it; its state. Raises as `Store.commit` does."""
+        with self.view.foresee(form, put, thing):
+            changes = await self.store.commit([put, *side_writes])
+        record = changes[0].record
+        assert record is not None
+        return record
 
     def _refuse_grant(self, request: AnyRequest) -> ApiError | None:
         """Why the caller may not give somebody what they are not allowed themselves."""

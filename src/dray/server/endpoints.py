@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dray.api.codec import Codec, get_codec
 from dray.api.core import kinds as core
@@ -65,6 +66,11 @@ class StoredForm:
     def encode(self, thing: ApiObject) -> bytes:
         """Write an object of this kind as it is stored."""
         return self.codec.encode(thing if self._shared is None else self._shared.to_stored(thing))
+
+    def declare(self, thing: ApiObject) -> ApiObject:
+        """The object as it is when it is decoded: naming its kind and the declared version."""
+        kind = self._stored
+        return replace(thing, kind=kind.name, api_version=kind.api_version(kind.declared_version))
 
     def ref(self, about: ObjectRef) -> ObjectRef:
         """The same object under the name of the kind it is stored as."""

@@ -1,17 +1,21 @@
 """The latest objects, in memory: what the server answers reads from, and what its parts ask.
 
-Records are shared with the store; what is decoded is kept beside them until the object changes.
+Records are shared with the store; what is decoded is kept beside them until the object changes. What this server itself
+has written is not decoded at all: the object it was encoded from is the one that is kept.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, TypeVar, cast
+
+from msgspec.structs import replace
 
 from dray.api.kind import Kind
 from dray.api.meta import ApiObject
 from dray.api.registry import AnyKind
 from dray.server.endpoints import StoredForm, get_form
 from dray.store.latest import LatestState, PageQuery
-from dray.store.port import Change, Key, Page, Record, Selection, Store
+from dray.store.port import Change, Key, Page, Put, Record, Selection, Store
 
 __all__ = ["ObjectView", "open_view"]
 
@@ -28,6 +32,7 @@ class ObjectView:
         self._latest = LatestState()
         self._revision = revision
         self._decoded: dict[tuple[int, Key], tuple[Record, ApiObject]] = {}
+        self._foreseen: dict[Key, tuple[Put, ApiObject]] = {}
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Hear of committed changes."""
@@ -35,7 +40,20 @@ class ObjectView:
             self._latest.apply(change)
             if change.previous is not None:
                 self._decoded.pop((0, change.key), None)
+            foreseen = self._foreseen.pop(change.key, None)
+            if foreseen is not None and change.record is not None and _is_of(foreseen[0], change.record):
+                self._keep((0, change.key), change.record, _stamp(foreseen[1], change.revision))
         self._revision = changes[-1].revision
+
+    @contextmanager
+    def foresee(self, form: StoredForm, put: Put, thing: ApiObject) -> Iterator[None]:
+        """Expect that within the block `put` is stored, which is `thing` encoded."""
+        if form.is_own:
+            self._foreseen[put.key] = (put, form.declare(thing))
+        try:
+            yield
+        finally:
+            self._foreseen.pop(put.key, None)
 
     def load(self, records: Sequence[Record]) -> None:
         """Take the objects that were there when the view was made."""
@@ -72,10 +90,26 @@ class ObjectView:
         if known is not None and known[0] is record:
             return known[1]
         thing = form.decode(record.body)
+        self._keep(place, record, thing)
+        return thing
+
+    def _keep(self, place: tuple[int, Key], record: Record, thing: ApiObject) -> None:
         if len(self._decoded) >= MAX_DECODED:
             del self._decoded[next(iter(self._decoded))]
         self._decoded[place] = (record, thing)
-        return thing
+
+
+def _is_of(put: Put, record: Record) -> bool:
+    """Whether a state is what a write has stored."""
+    at = put.stamp_at
+    if at is None or at != record.stamp_at:
+        return False
+    body = record.body
+    return body[:at] == put.body[:at] and body.endswith(put.body[at:])
+
+
+def _stamp(thing: ApiObject, revision: int) -> ApiObject:
+    return replace(thing, metadata=replace(thing.metadata, resource_version=str(revision)))
 
 
 async def open_view(store: Store, kinds: Sequence[AnyKind]) -> tuple[ObjectView, Callable[[], None]]:

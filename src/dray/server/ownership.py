@@ -1,7 +1,8 @@
 """`metadata.managedFields` of writes that are no server-side apply.
 
 What an object owns follows from its shape alone: which fields there are, the keys of list items, and whether a value is
-empty. Creations of one shape own the same fields, so the field set of a shape is computed once.
+empty. Creations of one shape own the same fields, so the field set of a shape is computed once. The uid of an only
+owner is no part of the shape: in the text of the set it is a gap to fill.
 """
 
 from functools import cache
@@ -14,12 +15,13 @@ from dray.api.mending import decode_custom
 from dray.api.meta import ApiObject, ManagedFieldsEntry
 from dray.api.registry import AnyKind
 from dray.merge.apply import Writer, track
-from dray.merge.elements import field_step
+from dray.merge.elements import field_step, key_step
 from dray.merge.fieldsets import NO_FIELDS, FieldSet
 from dray.merge.schema import Anything, ListSchema, ListType, ObjectSchema, Schema
 from dray.merge.scopes import WriteScope, make_scope
 from dray.merge.typed import JsonObject
 from dray.server.endpoints import Endpoint
+from dray.server.ownedupdates import own_differences
 from dray.values.times import Time
 
 __all__ = ["get_scope", "own_creation", "own_update", "read_json"]
@@ -28,6 +30,9 @@ _STATUS: Final = field_step("status")
 _SPEC: Final = field_step("spec")
 _METADATA: Final = field_step("metadata")
 _TAKES_METADATA_WITH_STATUS: Final = frozenset({"nodes"})
+_UID: Final = ("uid",)
+_GAP: Final = b"\0"
+"""Stands for the step to the owner; no JSON text has it."""
 _MAX_SHAPES: Final = 4096
 """Field sets that are kept: a few hundred bytes each."""
 
@@ -61,7 +66,7 @@ def get_scope(endpoint: Endpoint, subresource: str = "") -> WriteScope:
     return _scope(endpoint.kind, endpoint.version, subresource)
 
 
-_fields_by_shape: dict[tuple[int, Shape], msgspec.Raw] = {}
+_fields_by_shape: dict[tuple[int, Shape], bytes] = {}
 
 
 def own_creation(endpoint: Endpoint, thing: ApiObject, manager: str, now: Time) -> ApiObject:
@@ -70,15 +75,17 @@ def own_creation(endpoint: Endpoint, thing: ApiObject, manager: str, now: Time) 
     value = read_json(endpoint.encode(thing))
     if thing.metadata.managed_fields:
         return _take_entries(thing, track(scope, None, value, Writer(manager, str(now))))
-    key = (id(scope), _shape_of(scope.schema, value))
-    fields = _fields_by_shape.get(key)
-    if fields is None:
+    owner = thing.metadata.owner_references[0].uid if len(thing.metadata.owner_references) == 1 else ""
+    key = (id(scope), _shape_of(scope.schema, value, owner))
+    gap = msgspec.json.encode(key_step({"uid": owner})) if owner else _GAP
+    text = _fields_by_shape.get(key)
+    if text is None:
         entries = track(scope, None, value, Writer(manager, str(now))).get("metadata", {}).get("managedFields", [])
-        fields = msgspec.Raw(msgspec.json.encode(entries[0]["fieldsV1"])) if entries else msgspec.Raw()
+        text = msgspec.json.encode(entries[0]["fieldsV1"]).replace(gap, _GAP) if entries else b""
         if len(_fields_by_shape) >= _MAX_SHAPES:
             del _fields_by_shape[next(iter(_fields_by_shape))]
-        _fields_by_shape[key] = fields
-    if not bytes(fields):
+        _fields_by_shape[key] = text
+    if not text:
         return thing
     entry = ManagedFieldsEntry(
         manager=manager,
@@ -86,7 +93,7 @@ def own_creation(endpoint: Endpoint, thing: ApiObject, manager: str, now: Time) 
         api_version=endpoint.api_version,
         time=now,
         fields_type="FieldsV1",
-        fields_v1=fields,
+        fields_v1=msgspec.Raw(text.replace(_GAP, gap)),
     )
     return replace(thing, metadata=replace(thing.metadata, managed_fields=(entry,)))
 
@@ -94,6 +101,9 @@ def own_creation(endpoint: Endpoint, thing: ApiObject, manager: str, now: Time) 
 def own_update(endpoint: Endpoint, subresource: str, old: ApiObject, new: ApiObject, writer: Writer) -> ApiObject:
     """The object that replaces a stored one, with its owners after that."""
     scope = get_scope(endpoint, subresource)
+    quickly = own_differences(endpoint, scope, old, new, writer)
+    if quickly is not None:
+        return quickly
     live, value = read_json(endpoint.encode(old)), read_json(endpoint.encode(new))
     return _take_entries(new, track(scope, live, value, writer))
 
@@ -104,7 +114,7 @@ def _take_entries(thing: ApiObject, tracked: JsonObject) -> ApiObject:
     return replace(thing, metadata=replace(thing.metadata, managed_fields=owned))
 
 
-def _shape_of(schema: Schema | None, value: Any) -> Shape:
+def _shape_of(schema: Schema | None, value: Any, owner: str) -> Shape:
     if not value:
         return ()
     if isinstance(value, dict):
@@ -112,13 +122,20 @@ def _shape_of(schema: Schema | None, value: Any) -> Shape:
             return None if not isinstance(schema, Anything) else _free_shape(value)
         fields, element = schema.fields, schema.element
         return tuple(
-            (name, _shape_of(fields[name].schema if name in fields else element, each)) for name, each in value.items()
+            (name, _shape_of(fields[name].schema if name in fields else element, each, owner))
+            for name, each in value.items()
         )
     if isinstance(value, list) and isinstance(schema, ListSchema) and schema.type is not ListType.ATOMIC:
         if schema.keys:
-            return tuple((tuple(item.get(key) for key in schema.keys), _shape_of(schema.item, item)) for item in value)
+            return tuple((_keys_of(schema, item, owner), _shape_of(schema.item, item, owner)) for item in value)
         return tuple(value)
     return None
+
+
+def _keys_of(schema: ListSchema, item: dict[str, Any], owner: str) -> Shape:
+    if schema.keys == _UID and item.get("uid") == owner != "":
+        return _UID
+    return tuple(item.get(key) for key in schema.keys)
 
 
 def _free_shape(value: dict[str, Any]) -> Shape:

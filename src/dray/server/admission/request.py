@@ -1,9 +1,12 @@
 """What admission is asked, and what it answers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from dray.api.core.resourcequota import ResourceQuota
 from dray.api.kind import Kind
@@ -25,8 +28,7 @@ class Act(StrEnum):
     DELETE = "delete"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdmissionRequest(Generic[K]):
+class AdmissionRequest(Struct, Generic[K], frozen=True, kw_only=True):
     """One write. `kind` is that of the path: for `pods/eviction` it is Pod, and `new` an Eviction."""
 
     act: Act
