@@ -30,7 +30,7 @@ class SharedInformers:
     - `get` returns the same informer for the same kind, always; nothing is watched that nobody asked for.
     - A kind that is first asked for while `run` is at work is followed from that moment on.
     - Handlers and queues are the informers' own (`add_handler`, `subscribe`); an index is added by
-      `informer.view.add_index`, under a name that its user chooses and that starts with the user's own name.
+      `informer.view.add_index`, which may come twice with the same function.
     - Handlers of one kind are called in the order in which they were added.
     """
 

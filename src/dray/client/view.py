@@ -62,9 +62,16 @@ class View(Generic[K]):
         return sorted(self._indexes[index])
 
     def add_index(self, index: str, function: IndexFunction[K]) -> None:
-        """Find objects by one more index, those that are here already included. Raises ValueError if there is one."""
-        if index in self._functions:
-            raise ValueError(f"there is an index {index!r} already")
+        """Find objects by one more index, those that are here already included.
+
+        Readers may share an index: the same function under the same name changes nothing. Raises ValueError where the
+        name is taken by another function.
+        """
+        known = self._functions.get(index)
+        if known is function:
+            return
+        if known is not None:
+            raise ValueError(f"there is another index {index!r} already")
         self._functions[index] = function
         shelves: dict[str, dict[ObjectName, K]] = {}
         self._indexes[index] = shelves

@@ -9,10 +9,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from dray.api.registry import AnyKind
+from dray.api.resource.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, RESOURCE_SLICE
 from dray.controllers.claimrelease import ClaimRelease
 from dray.controllers.claims_from_templates import ClaimsFromTemplates
 from dray.controllers.commons import Commons
+from dray.controllers.devicetainteviction import DeviceTaintEviction
 from dray.controllers.runtime import Controller
+from dray.controllers.taintrulestatus import TaintRuleStatus
+from dray.controllers.taintviews import TaintViews
 
 __all__ = ["CONTROLLER_NAMES", "Controllers", "UnknownController", "choose_controllers"]
 
@@ -22,12 +27,34 @@ class _Part:
     """One controller as Kubernetes counts them, and what does its work here."""
 
     name: str
-    makers: Sequence[Callable[[Commons], Any]]
+    make: Callable[[Commons], Sequence[Controller[Any]]]
+    needs: tuple[AnyKind, ...] = ()
+    """Kinds without which there is nothing to do. Servers may leave out what is alpha or beta."""
     aliases: tuple[str, ...] = ()
 
 
+def _make_claims(commons: Commons) -> Sequence[Controller[Any]]:
+    return ClaimsFromTemplates(commons).controller, ClaimRelease(commons).controller
+
+
+def _make_device_taints(commons: Commons) -> Sequence[Controller[Any]]:
+    taints = TaintViews(commons)
+    eviction = DeviceTaintEviction(commons, taints)
+    return TaintRuleStatus(commons, taints, eviction).controller, eviction.controller
+
+
 _PARTS: Final = (
-    _Part("resourceclaim-controller", (ClaimsFromTemplates, ClaimRelease), ("resource-claim-controller",)),
+    _Part(
+        "resourceclaim-controller",
+        _make_claims,
+        (RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE),
+        ("resource-claim-controller",),
+    ),
+    _Part(
+        "device-taint-eviction-controller",
+        _make_device_taints,
+        (RESOURCE_CLAIM, RESOURCE_SLICE, DEVICE_TAINT_RULE),
+    ),
 )
 
 CONTROLLER_NAMES: Final = tuple(part.name for part in _PARTS)
@@ -63,7 +90,10 @@ class Controllers:
     def __init__(self, commons: Commons, chosen: frozenset[str]) -> None:
         self._commons = commons
         self._controllers: tuple[Controller[Any], ...] = tuple(
-            make(commons).controller for part in _PARTS if part.name in chosen for make in part.makers
+            controller
+            for part in _PARTS
+            if part.name in chosen and all(map(commons.has, part.needs))
+            for controller in part.make(commons)
         )
 
     @property

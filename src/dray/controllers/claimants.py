@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from dray.api.core.kinds import POD
 from dray.api.core.pod import Pod
@@ -16,6 +16,7 @@ from dray.api.scheduling.podgroup import PodGroup, PodGroupResourceClaim, PodGro
 from dray.client.port import ObjectName
 
 __all__ = [
+    "PODS_BY_CLAIM",
     "Claimant",
     "ClaimantKey",
     "describe_group",
@@ -29,6 +30,9 @@ __all__ = [
     "is_group_entry",
     "path_of",
 ]
+
+PODS_BY_CLAIM: Final = "pods by claim"
+"""Name of the index of pods by the claims they use, which several controllers share."""
 
 Entry = TypeVar("Entry", PodResourceClaim, PodGroupResourceClaim)
 

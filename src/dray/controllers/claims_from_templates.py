@@ -28,6 +28,7 @@ from dray.client.overlay import Overlay
 from dray.client.port import ObjectName, Patch, PatchType, Unreachable, WriteOptions
 from dray.client.recording import EventType, refer
 from dray.controllers.claimants import (
+    PODS_BY_CLAIM,
     Claimant,
     ClaimantKey,
     describe_group,
@@ -54,10 +55,10 @@ K = TypeVar("K", bound=ApiObject)
 _WORKERS: Final = 50
 """As in Kubernetes. What they wait for is the server, which makes many writes durable in one go."""
 _MANAGER: Final = "ResourceClaimController"
-_BY_CLAIM: Final = "claims from templates: by claim"
-_BY_TEMPLATE: Final = "claims from templates: by template"
-_BY_GROUP: Final = "claims from templates: by group"
-_BY_OWNER: Final = "claims from templates: by owner"
+_BY_CLAIM: Final = PODS_BY_CLAIM
+_BY_TEMPLATE: Final = "by template"
+_BY_GROUP: Final = "pods by group"
+_BY_OWNER: Final = "claims by owner"
 
 
 class ClaimsFromTemplates:

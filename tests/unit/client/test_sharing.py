@@ -5,11 +5,16 @@ from typing import NamedTuple
 
 import pytest
 
+from dray.api.core.configmap import ConfigMap
 from dray.api.core.kinds import CONFIG_MAP
 from dray.client.sharing import SharedInformers
 from dray.effects.clock import FakeClock
 from dray.effects.log import MemoryLog
 from tests.unit.client.modelclient import History, ModelClient, make_pace, settle
+
+
+def by_colour(thing: ConfigMap) -> list[str]:
+    return list(thing.data.values())
 
 
 class Scene(NamedTuple):
@@ -64,12 +69,13 @@ async def test_an_index_added_late_holds_what_is_there_and_what_comes() -> None:
     scene = make_scene()
     view = scene.informers.get(CONFIG_MAP).view
     async with running(scene):
-        view.add_index("test by colour", lambda thing: thing.data.values())
+        view.add_index("by colour", by_colour)
         scene.history.put("b", "red")
         await settle()
-        assert [thing.metadata.name for thing in view.select_by("test by colour", "red")] == ["a", "b"]
+        assert [thing.metadata.name for thing in view.select_by("by colour", "red")] == ["a", "b"]
         scene.history.put("a", "blue")
         await settle()
-        assert view.list_values("test by colour") == ["blue", "red"]
-        with pytest.raises(ValueError, match="there is an index"):
-            view.add_index("test by colour", lambda thing: ())
+        assert view.list_values("by colour") == ["blue", "red"]
+        view.add_index("by colour", by_colour)
+        with pytest.raises(ValueError, match="there is another index"):
+            view.add_index("by colour", lambda thing: ())
