@@ -31,7 +31,7 @@ from dray.driver.claims import (
     PreparedClaim,
     PreparedDevice,
 )
-from dray.driver.config import ConfigError, ConfigPart, DriverConfig, decode_config
+from dray.driver.config import ConfigError, ConfigPart, DriverConfig, decode_config, encode_config
 from dray.driver.devices import Devices, Pool, Reach, attributes, capacity
 from dray.driver.options import DriverOptions, read_options
 from dray.driver.port import Driver, DriverFromCallbacks, Host
@@ -86,6 +86,7 @@ __all__ = [
     "attributes",
     "capacity",
     "decode_config",
+    "encode_config",
     "env",
     "merge_edits",
     "parse_quantity",

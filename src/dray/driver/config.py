@@ -21,7 +21,7 @@ from dray.values.quantity import Quantity, decode_quantity
 from dray.values.semver import Semver, parse_semver
 from dray.values.times import Time, parse_time
 
-__all__ = ["ConfigError", "ConfigPart", "DriverConfig", "decode_config", "name_config"]
+__all__ = ["ConfigError", "ConfigPart", "DriverConfig", "decode_config", "encode_config", "name_config"]
 
 _PLACE = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<place>.*)`)?", re.DOTALL)
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<name>.*)`")
@@ -47,6 +47,13 @@ class ConfigError(DrayError):
 def name_config(kind: type[DriverConfig]) -> str:
     """What a type is called on the wire: `gpu.example.com/v1 GpuConfig`."""
     return f"{kind.api_version} {kind.kind or kind.__name__}"
+
+
+def encode_config(config: DriverConfig) -> bytes:
+    """Write a configuration as claims carry it."""
+    content = msgspec.to_builtins(config, enc_hook=str)
+    kind = type(config)
+    return msgspec.json.encode({"apiVersion": kind.api_version, "kind": kind.kind or kind.__name__, **content})
 
 
 def decode_config(text: bytes, kinds: Sequence[type[DriverConfig]]) -> DriverConfig:
