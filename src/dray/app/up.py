@@ -4,7 +4,7 @@ import asyncio
 import gc
 import ipaddress
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,19 +13,24 @@ from typing import Final
 import uvloop
 
 from dray.app.serverwire import wire_entropy, wire_identity, wire_judge, wire_node_relay, wire_store
+from dray.app.supervision import supervise
 from dray.app.wire import wire_registry
-from dray.controllers.basic import run_basic_controllers
+from dray.client.port import Client
+from dray.client.retrying import Pace
+from dray.client.sharing import SharedInformers
+from dray.controllers.basic import BasicControllers
 from dray.controllers.runtime import Effects
 from dray.effects.clock import Clock
+from dray.effects.entropy import Entropy
 from dray.effects.log import Log
-from dray.server.assembly import MASTER, ServerParts, open_api_server
+from dray.server.assembly import MASTER, ApiServer, ServerParts, open_api_server
 from dray.server.identity.credentials import Credentials, ensure_credentials, make_ssl_context
 from dray.server.identity.kubeconfig import Access, write_kubeconfig
 from dray.server.inprocess import InProcessClient
 from dray.server.serving import Address, serve
 from dray.store.compaction import HistoryWindow, run_compaction
 
-__all__ = ["UpOptions", "run_up"]
+__all__ = ["Beside", "Premises", "UpOptions", "run_up"]
 
 _MANAGER: Final = "kube-controller-manager"
 _COLLECT_AFTER: Final = 50_000
@@ -43,13 +48,31 @@ class UpOptions:
     """Further names and addresses that the server's certificate is good for."""
 
 
-def run_up(options: UpOptions, clock: Clock, log: Log, announce: Callable[[str], None]) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Premises:
+    """What the API server offers to whatever runs beside it in its process. `informers` are run already."""
+
+    client: Client
+    informers: SharedInformers
+    api: ApiServer
+    clock: Clock
+    entropy: Entropy
+    log: Log
+
+
+Beside = Callable[[Premises], Awaitable[None]]
+"""Runs until cancelled. If it fails, it is begun again with informers of its own, so it may keep no state elsewhere."""
+
+
+def run_up(
+    options: UpOptions, clock: Clock, log: Log, announce: Callable[[str], None], beside: Beside | None = None
+) -> None:
     """Run until the process is told to end. `announce` gets the address once everything answers.
 
     Raises DrayError or OSError for what cannot be served: a store in use, a port that is taken.
     """
     try:
-        uvloop.run(_run(options, clock, log, announce))
+        uvloop.run(_run(options, clock, log, announce, beside))
     except BaseExceptionGroup as failures:
         raise _find_cause(failures) from failures
 
@@ -62,7 +85,9 @@ def _find_cause(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     return cause
 
 
-async def _run(options: UpOptions, clock: Clock, log: Log, announce: Callable[[str], None]) -> None:
+async def _run(
+    options: UpOptions, clock: Clock, log: Log, announce: Callable[[str], None], beside: Beside | None
+) -> None:
     ended = _catch_signals()
     options.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     address = options.address
@@ -85,12 +110,16 @@ async def _run(options: UpOptions, clock: Clock, log: Log, announce: Callable[[s
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         client = InProcessClient(api.desk, MASTER, _MANAGER)
         root_ca = credentials.authority.certificate.decode()
+        pace = Pace(clock, entropy)
+
+        async def run_parts() -> None:
+            informers = SharedInformers(client, pace, log)
+            premises = Premises(client=client, informers=informers, api=api, clock=clock, entropy=entropy, log=log)
+            await _run_parts(premises, root_ca, beside)
+
         running = [
             tasks.create_task(run_compaction(store, HistoryWindow(), clock, log), name="compaction"),
-            tasks.create_task(
-                run_basic_controllers(client, wire_registry(), root_ca, Effects(clock, entropy, log)),
-                name="basic controllers",
-            ),
+            tasks.create_task(supervise("controllers", run_parts, pace, log), name="parts"),
         ]
         _settle_memory()
         async with serve(api.application, address, make_ssl_context(credentials)) as bound:
@@ -100,6 +129,17 @@ async def _run(options: UpOptions, clock: Clock, log: Log, announce: Callable[[s
             await ended.wait()
         for task in running:
             task.cancel()
+
+
+async def _run_parts(premises: Premises, root_ca: str, beside: Beside | None) -> None:
+    """What works on objects through the Client port, on views that it shares."""
+    effects = Effects(premises.clock, premises.entropy, premises.log)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(premises.informers.run(), name="informers")
+        basic = BasicControllers(premises.client, wire_registry(), root_ca, effects, premises.informers)
+        tasks.create_task(basic.run(), name="basic controllers")
+        if beside is not None:
+            await beside(premises)
 
 
 def _catch_signals() -> asyncio.Event:

@@ -1,8 +1,9 @@
 """`dray up`: run dray in this process."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -11,6 +12,8 @@ from dray.cli.session import get_session
 from dray.errors import DrayError
 
 __all__ = ["run"]
+
+_NAMES_SHOWN: Final = 3
 
 
 class Part(StrEnum):
@@ -21,7 +24,16 @@ class Part(StrEnum):
 
 def run(  # noqa: PLR0913  # one parameter for each option
     ctx: typer.Context,
-    only: Annotated[Part, typer.Option("--only", help="Which part to run.")] = Part.API_SERVER,
+    only: Annotated[Part | None, typer.Option("--only", help="Run one part alone instead of a whole cluster.")] = None,
+    nodes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--nodes",
+            metavar="[COUNTx]PROFILE",
+            help="Simulated nodes, such as dgx-h100, 4xdgx-h100:mig+rdma-nic or control-plane; may be repeated.",
+            show_default="example",
+        ),
+    ] = None,
     data_dir: Annotated[
         Path, typer.Option("--data-dir", metavar="FOLDER", help="Where objects and keys are kept.")
     ] = Path("dray-data"),
@@ -36,9 +48,10 @@ def run(  # noqa: PLR0913  # one parameter for each option
         typer.Option("--kubeconfig-out", metavar="FILE", help="Where to write the administrator's kubeconfig."),
     ] = None,
 ) -> None:
-    """Run the API server, and what keeps its objects in order, until interrupted."""
-    from dray.app.up import UpOptions, run_up  # noqa: PLC0415  # other verbs start faster without the server
-    from dray.server.serving import Address  # noqa: PLC0415  # as above
+    """Run a cluster until interrupted: API server, controllers, scheduler, and simulated nodes with devices."""
+    # Imported here, so that other verbs start without a server, and an API server alone without the rest.
+    from dray.app.up import UpOptions, run_up  # noqa: PLC0415
+    from dray.server.serving import Address  # noqa: PLC0415
 
     session = get_session(ctx)
     kubeconfig = kubeconfig_out or data_dir / "kubeconfig"
@@ -48,7 +61,20 @@ def run(  # noqa: PLR0913  # one parameter for each option
         typer.echo(f"dray is up at {url}\n  try: kubectl --kubeconfig {kubeconfig} get namespaces")
 
     try:
-        run_up(options, session.clock, session.log, announce)
+        if only is Part.API_SERVER:
+            run_up(options, session.clock, session.log, announce)
+            return
+        from dray.app.cluster import ClusterOptions, make_cluster  # noqa: PLC0415
+        from dray.app.simulatednodes import parse_node_groups  # noqa: PLC0415
+
+        cluster = make_cluster(ClusterOptions(parse_node_groups(nodes or ["example"])), _announce_nodes)
+        run_up(options, session.clock, session.log, announce, cluster)
     except (DrayError, OSError) as fault:
         typer.echo(render_error(str(fault)), nl=False, err=True)
         raise typer.Exit(2) from fault
+
+
+def _announce_nodes(names: Sequence[str]) -> None:
+    listed = ", ".join(names[:_NAMES_SHOWN])
+    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    typer.echo(f"nodes are ready: {listed}{more}")
