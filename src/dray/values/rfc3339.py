@@ -7,6 +7,7 @@ Users see these messages when a manifest holds a bad time, and scripts match the
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 __all__ = ["LAYOUT", "MICRO_LAYOUT", "TimeError", "format_seconds", "parse_nanoseconds"]
@@ -30,6 +31,7 @@ def parse_nanoseconds(text: str, layout: str) -> int:
     return _Parser(text, layout).parse()
 
 
+@lru_cache(maxsize=1024)
 def format_seconds(unix_seconds: int) -> str:
     """Print seconds since 1970 as date and time in UTC, without a zone."""
     days, second_of_day = divmod(unix_seconds, _DAY)
