@@ -9,7 +9,6 @@ from dray.effects.clock import FakeClock
 from dray.effects.entropy import SeededEntropy
 from dray.effects.log import MemoryLog
 
-
 _STEP = 0.125
 """The clock moves in steps; what wakes another sleeper does so a step later."""
 
