@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, generate_latest
 
 from dray.app.simulatednodes import NodeGroup, SimulatedNodes, SimulationParts
 from dray.app.up import Beside, Premises
@@ -37,6 +37,7 @@ def make_cluster(options: ClusterOptions, announce: Callable[[Sequence[str]], No
 
 async def _run(options: ClusterOptions, premises: Premises, announce: Callable[[Sequence[str]], None]) -> None:
     registry = CollectorRegistry()
+    premises.api.site.show_metrics("cluster", lambda: generate_latest(registry).decode())
     effects = Effects(premises.clock, premises.entropy, premises.log)
     commons = Commons(premises.client, premises.informers, effects, ControllerMetrics(registry))
     scheduler = Scheduler(

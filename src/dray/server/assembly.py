@@ -69,10 +69,11 @@ class ServerParts:
 
 @dataclass(frozen=True, slots=True)
 class ApiServer:
-    """A server that answers: over HTTP as `application`, in this process at `desk`."""
+    """A server that answers: over HTTP as `application`, in this process at `desk`; `site` has what is no object."""
 
     desk: Desk
     application: Application
+    site: Site
 
 
 @asynccontextmanager
@@ -99,8 +100,9 @@ async def open_api_server(parts: ServerParts) -> AsyncIterator[ApiServer]:
             waking = tasks.create_task(watches.run(), name="wake watchers")
             await _ensure_beginnings(desk)
             checks: dict[str, Callable[[], bool]] = {"ping": lambda: True, "store": lambda: True}
-            application = Application(Dispatcher(desk), Site(desk, checks), authenticator, parts.log)
-            yield ApiServer(desk, application)
+            site = Site(desk, checks)
+            application = Application(Dispatcher(desk), site, authenticator, parts.log)
+            yield ApiServer(desk, application, site)
             waking.cancel()
     finally:
         watches.close()

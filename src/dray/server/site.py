@@ -1,6 +1,6 @@
 """Paths that are no resource: discovery, OpenAPI, health, the version, metrics."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from dray.server.desk import Desk
 from dray.server.documents import Document, Documents
@@ -23,7 +23,12 @@ class Site:
         self._desk = desk
         self._checks = checks
         self.requests = RequestMetrics()
+        self._more_metrics: dict[str, Callable[[], str]] = {}
         self._documents = Documents(desk.routes.kinds, desk.now())
+
+    def show_metrics(self, part: str, render: Callable[[], str]) -> None:
+        """Have `/metrics` show what a part of this process counts, in the form of Prometheus, until it says otherwise."""
+        self._more_metrics[part] = render
 
     async def answer(self, call: HttpCall) -> Reply:
         """The answer at a path that is allowed. Raises `PathNotFound`."""
@@ -35,7 +40,8 @@ class Site:
             )
             return Reply(verdict.code, verdict.text.encode(), _TEXT)
         if call.path == "/metrics":
-            return Reply(200, self.requests.render(self._gauges()).encode(), MEDIA_TYPE)
+            texts = (self.requests.render(self._gauges()), *(render() for render in self._more_metrics.values()))
+            return Reply(200, "".join(texts).encode(), MEDIA_TYPE)
         document = self._documents.find(call.path, call.header(b"accept"))
         if document is None:
             raise PathNotFound(call.path)
