@@ -35,7 +35,7 @@ class DriverConfig(ConfigPart, frozen=True, kw_only=True):
     """Base of a driver's own configuration types."""
 
     api_version: ClassVar[str]
-    """`group/version` on the wire."""
+    """`group/version` on the wire. Empty: configurations of this type say neither `apiVersion` nor `kind`."""
     kind: ClassVar[str] = ""
     """`kind` on the wire. Empty means the name of the class."""
 
@@ -45,8 +45,8 @@ class ConfigError(DrayError):
 
 
 def name_config(kind: type[DriverConfig]) -> str:
-    """What a type is called on the wire: `gpu.example.com/v1 GpuConfig`."""
-    return f"{kind.api_version} {kind.kind or kind.__name__}"
+    """What a type is called on the wire: `gpu.example.com/v1 GpuConfig`; empty if it bears no name there."""
+    return f"{kind.api_version} {kind.kind or kind.__name__}" if kind.api_version else ""
 
 
 def encode_config(config: DriverConfig) -> bytes:
