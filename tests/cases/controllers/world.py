@@ -5,8 +5,10 @@
     {template: gpus, namespace: other, admin: true}
     {group: g, uses: {gpu: template gpus}, made: {gpu: g-gpu-1}, protected: true}
 
-Uids are the name with `-uid` unless `uid` says otherwise. A claim shows as `allocated`, `reserved for …`, `protected`,
-`deleting`, or as `idle` if it is none of these.
+    {slice: s, pool: n, generation: 2, devices: {gpu-0: [NoExecute broken -60], gpu-1: []}}
+    {rule: r, device: gpu-0, effect: NoExecute, at: -60, generation: 1}
+
+Uids are the name with `-uid` unless `uid` says otherwise. Times are seconds from the start of a case.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,6 +28,7 @@ from dray.api.core.podstatus import (
     PodStatus,
 )
 from dray.api.meta import ObjectMeta, OwnerReference
+from dray.api.registry import AnyKind
 from dray.api.resource.allocation import (
     AllocationResult,
     DeviceAllocationResult,
@@ -35,9 +38,17 @@ from dray.api.resource.allocation import (
 )
 from dray.api.resource.claim import DeviceClaim, ResourceClaim, ResourceClaimSpec
 from dray.api.resource.claimtemplate import ResourceClaimTemplate, ResourceClaimTemplateSpec
-from dray.api.resource.kinds import RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE
-from dray.api.resource.podclaims import EXTENDED_RESOURCE_ANNOTATION, FINALIZER, POD_CLAIM_ANNOTATION, find_controller
-from dray.api.resource.request import DeviceRequest, ExactDeviceRequest
+from dray.api.resource.device import Device, DeviceTaint
+from dray.api.resource.kinds import (
+    DEVICE_TAINT_RULE,
+    RESOURCE_CLAIM,
+    RESOURCE_CLAIM_TEMPLATE,
+    RESOURCE_SLICE,
+)
+from dray.api.resource.podclaims import EXTENDED_RESOURCE_ANNOTATION, FINALIZER, POD_CLAIM_ANNOTATION
+from dray.api.resource.request import DeviceRequest, DeviceToleration, ExactDeviceRequest
+from dray.api.resource.slice import ResourcePool, ResourceSlice, ResourceSliceSpec
+from dray.api.resource.taintrule import DeviceTaintRule, DeviceTaintRuleSpec, DeviceTaintSelector
 from dray.api.scheduling.kinds import POD_GROUP, POD_GROUP_FINALIZER
 from dray.api.scheduling.podgroup import (
     BasicSchedulingPolicy,
@@ -51,10 +62,11 @@ from dray.api.scheduling.podgroup import (
 from dray.values.times import Time
 from tests.unit.controllers.cluster import Cluster
 
-__all__ = ["put", "show_claims", "show_names"]
+__all__ = ["KINDS", "put"]
 
 Json = Mapping[str, Any]
 NOW = Time(1_767_225_600)
+DRIVER = "gpu.x.io"
 
 
 def put(cluster: Cluster, terse: Json) -> None:
@@ -95,6 +107,7 @@ def _put_pod(cluster: Cluster, terse: Json) -> None:
         metadata=_meta(terse["pod"], terse),
         spec=PodSpec(
             containers=(Container(name="c", image="i"),),
+            termination_grace_period_seconds=30,
             node_name=terse.get("node", ""),
             resource_claims=tuple(PodResourceClaim(name=name, **_source(text)) for name, text in uses.items()),
             scheduling_group=PodSchedulingGroup(pod_group_name=terse["group"]) if "group" in terse else None,
@@ -170,7 +183,9 @@ def _put_claim(cluster: Cluster, terse: Json) -> None:
         owner_references=_owners(terse.get("of", "")),
     )
     results = tuple(
-        DeviceRequestAllocationResult(request="r", driver="gpu.x.io", pool="n", device=device)
+        DeviceRequestAllocationResult(
+            request="r", driver=DRIVER, pool=terse.get("pool", "n"), device=device, tolerations=_tolerations(terse)
+        )
         for device in terse.get("devices", ())
     )
     allocation = AllocationResult(devices=DeviceAllocationResult(results=results)) if results else None
@@ -180,55 +195,67 @@ def _put_claim(cluster: Cluster, terse: Json) -> None:
     cluster.put(RESOURCE_CLAIM, replace(claim, status=status))
 
 
+def _tolerations(terse: Json) -> tuple[DeviceToleration, ...]:
+    """`broken 30` tolerates a key for so long, `broken` for ever, `*` everything; a third word is the effect."""
+    made: list[DeviceToleration] = []
+    for text in terse.get("tolerates", ()):
+        key, seconds, effect = (*str(text).split(), "", "")[:3]
+        made.append(
+            DeviceToleration(
+                key="" if key == "*" else key,
+                operator="Exists",
+                effect=effect if effect != "any" else "",
+                toleration_seconds=int(seconds) if seconds not in ("", "-") else None,
+            )
+        )
+    return tuple(replace(each, effect=each.effect or "NoExecute") for each in made)
+
+
+def _taint(text: str) -> DeviceTaint:
+    """`NoExecute broken -60`: effect, key, when it was added."""
+    effect, key, *at = text.split()
+    return DeviceTaint(key=key, effect=effect, time_added=NOW.plus_seconds(int(at[0]) if at else 0))
+
+
+def _put_slice(cluster: Cluster, terse: Json) -> None:
+    devices = tuple(
+        Device(name=name, taints=tuple(_taint(text) for text in taints)) for name, taints in terse["devices"].items()
+    )
+    pool = ResourcePool(
+        name=terse.get("pool", "n"),
+        generation=terse.get("generation", 1),
+        resource_slice_count=terse.get("of", 1),
+    )
+    spec = ResourceSliceSpec(driver=terse.get("driver", DRIVER), pool=pool, node_name="n", devices=devices)
+    cluster.put(RESOURCE_SLICE, ResourceSlice(metadata=_meta(terse["slice"], terse), spec=spec))
+
+
+def _put_rule(cluster: Cluster, terse: Json) -> None:
+    criteria = {name: terse[name] for name in ("driver", "pool", "device") if name in terse}
+    selector = None if terse.get("selects") == "none" else DeviceTaintSelector(**criteria)
+    taint = _taint(f"{terse['effect']} broken {terse.get('at', 0)}")
+    old = cluster.find(DEVICE_TAINT_RULE, terse["rule"])
+    rule = DeviceTaintRule(
+        metadata=replace(_meta(terse["rule"], terse), generation=terse.get("generation", 1)),
+        spec=DeviceTaintRuleSpec(device_selector=selector, taint=taint),
+    )
+    cluster.put(DEVICE_TAINT_RULE, rule if old is None else replace(rule, status=old.status))
+
+
 WRITERS: dict[str, Callable[[Cluster, Json], None]] = {
     "pod": _put_pod,
     "claim": _put_claim,
     "template": _put_template,
     "group": _put_group,
+    "slice": _put_slice,
+    "rule": _put_rule,
 }
 """By what names the object. A pod may also have a group, so it comes first."""
-
-
-def show_claims(cluster: Cluster) -> dict[str, str]:
-    """Every claim, by its name, or by owner and entry if the name is made up."""
-    shown: dict[str, str] = {}
-    for name in cluster.names(RESOURCE_CLAIM):
-        claim = cluster.find(RESOURCE_CLAIM, name)
-        assert claim is not None
-        shown[_label(claim)] = _describe(claim)
-    return shown
-
-
-def _label(claim: ResourceClaim) -> str:
-    owner = find_controller(claim.metadata)
-    if owner is None or not claim.metadata.generate_name:
-        return claim.metadata.name
-    return f"{owner.name}/{claim.metadata.annotations[POD_CLAIM_ANNOTATION]}"
-
-
-def _describe(claim: ResourceClaim) -> str:
-    words = ["allocated"] if claim.status.allocation is not None else []
-    if claim.status.reserved_for:
-        words.append(f"reserved for {' '.join(each.name for each in claim.status.reserved_for)}")
-    if FINALIZER in claim.metadata.finalizers:
-        words.append("protected")
-    if claim.metadata.deletion_timestamp is not None:
-        words.append("deleting")
-    return ", ".join(words) or "idle"
-
-
-def show_names(cluster: Cluster) -> dict[str, dict[str, str | None]]:
-    """What pods and groups say of their claims, as `show_claims` names them."""
-    shown: dict[str, dict[str, str | None]] = {}
-    pods = {name: cluster.find(POD, name) for name in cluster.names(POD)}
-    groups = {name: cluster.find(POD_GROUP, name) for name in cluster.names(POD_GROUP)}
-    for name, thing in (*pods.items(), *groups.items()):
-        statuses = thing.status.resource_claim_statuses if thing is not None else ()
-        if statuses:
-            shown[name] = {each.name: _find_label(cluster, each.resource_claim_name) for each in statuses}
-    return shown
-
-
-def _find_label(cluster: Cluster, name: str | None) -> str | None:
-    claim = cluster.find(RESOURCE_CLAIM, name) if name is not None else None
-    return _label(claim) if claim is not None else name
+KINDS: dict[str, AnyKind] = {
+    "pod": POD,
+    "claim": RESOURCE_CLAIM,
+    "template": RESOURCE_CLAIM_TEMPLATE,
+    "group": POD_GROUP,
+    "slice": RESOURCE_SLICE,
+    "rule": DEVICE_TAINT_RULE,
+}

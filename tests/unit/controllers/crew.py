@@ -52,6 +52,11 @@ class Crew:
         """What the controllers complained of."""
         return [f"{entry.message} {entry.facts}" for entry in self.log.entries if entry.level == "error"]
 
+    async def stop(self) -> None:
+        """End at once, in the middle of whatever is done. May come twice."""
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
+
     async def settle(self) -> None:
         """Let everybody work until nobody has anything to do."""
         quiet = 0
@@ -75,5 +80,4 @@ async def working_crew(
         await crew.settle()
         yield crew
     finally:
-        crew.task.cancel()
-        await asyncio.gather(crew.task, return_exceptions=True)
+        await crew.stop()
