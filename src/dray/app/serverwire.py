@@ -19,6 +19,7 @@ from dray.server.identity.statictokens import StaticTokens
 from dray.server.identity.tokenrequests import TokenIssuer
 from dray.server.noderelay import NodeRelay
 from dray.server.ports import Authorizer, SelectorJudge, Tokens, User, View
+from dray.store.opening import DATABASE_FILE
 from dray.store.port import Store
 from dray.store.sqlite import open_sqlite_store
 
@@ -32,7 +33,7 @@ def wire_entropy() -> Entropy:
 
 def wire_store(folder: Path) -> AbstractAsyncContextManager[Store]:
     """The durable store in a data directory."""
-    return open_sqlite_store(folder / "dray.db")
+    return open_sqlite_store(folder / DATABASE_FILE)
 
 
 def wire_judge() -> SelectorJudge:

@@ -15,6 +15,7 @@ from typing import Final
 from dray.store.port import StoreError
 
 __all__ = [
+    "DATABASE_FILE",
     "MIGRATIONS",
     "FileLock",
     "NotAStore",
@@ -28,6 +29,8 @@ __all__ = [
     "open_for_writing",
 ]
 
+DATABASE_FILE: Final = "dray.db"
+"""The name of a store in its data directory."""
 MIGRATIONS: Final[Traversable] = files("dray.store").joinpath("migrations")
 
 _APPLICATION: Final = int.from_bytes(b"dray")

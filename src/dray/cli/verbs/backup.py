@@ -1,0 +1,62 @@
+"""`dray backup` and `dray restore`: copies of the objects in a data directory."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dray.cli.printing import render_error
+from dray.store.backup import StoreSummary, back_up, restore
+from dray.store.opening import DATABASE_FILE, NotAStore, StoreCorrupted, StoreInUse
+from dray.store.port import StoreError
+
+__all__ = ["restore_file", "write_backup"]
+
+_HINTS: dict[type[StoreError], str] = {
+    StoreInUse: "stop the dray that runs on it, then restore again",
+    StoreCorrupted: "restore an earlier backup",
+    NotAStore: "name the folder with --data-dir, and a file that `dray backup` wrote",
+}
+
+DataDir = Annotated[Path, typer.Option("--data-dir", metavar="FOLDER", help="Where objects and keys are kept.")]
+
+
+def write_backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write; replaced if it is there.")],
+    data_dir: DataDir = Path("dray-data"),
+) -> None:
+    """Copy all objects into a file, while dray runs or not; the copy is checked from end to end."""
+    summary = _attempt(lambda: back_up(data_dir / DATABASE_FILE, file))
+    typer.echo(f"{file} holds {_describe(summary)}")
+
+
+def restore_file(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `dray backup` wrote.")],
+    data_dir: DataDir = Path("dray-data"),
+) -> None:
+    """Put a backup in the place of all objects, while dray does not run; what was there stays beside it."""
+    summary = _attempt(lambda: _restore_into(file, data_dir))
+    typer.echo(f"{data_dir} holds {_describe(summary)}; clients list again")
+
+
+def _restore_into(file: Path, data_dir: Path) -> StoreSummary:
+    if file.is_file():
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return restore(file, data_dir / DATABASE_FILE)
+
+
+def _attempt(act: Callable[[], StoreSummary]) -> StoreSummary:
+    try:
+        return act()
+    except StoreError as fault:
+        typer.echo(render_error(str(fault), hint=_HINTS.get(type(fault))), nl=False, err=True)
+        raise typer.Exit(2) from fault
+    except OSError as fault:
+        typer.echo(render_error(f"{fault.filename}: {fault.strerror}"), nl=False, err=True)
+        raise typer.Exit(2) from fault
+
+
+def _describe(summary: StoreSummary) -> str:
+    noun = "object" if summary.objects == 1 else "objects"
+    return f"{summary.objects} {noun} at revision {summary.bounds.revision}, {summary.size_bytes / 1e6:.1f} MB"
