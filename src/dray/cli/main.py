@@ -13,6 +13,7 @@ from dray.app.settings import LogFormat, SettingsError
 from dray.cli.printing import render_error
 from dray.cli.session import open_session
 from dray.cli.verbs.backup import restore_file, write_backup
+from dray.cli.verbs.bench import bench
 from dray.cli.verbs.check import check_files
 from dray.cli.verbs.config import config
 from dray.cli.verbs.up import run
@@ -55,6 +56,7 @@ app.command("check")(check_files)
 app.command("restore")(restore_file)
 app.command("up")(run)
 app.command("version")(show_version)
+app.add_typer(bench, name="bench")
 app.add_typer(config, name="config")
 
 

@@ -1,5 +1,6 @@
-"""Whether what the scheduler believes is consistent, judged by the independent audit: every claim with what it holds or
-was promised, against what is published.
+"""Whether what the scheduler believes is consistent, judged by the independent audit.
+
+Every claim counts with what it holds or was promised, against what is published.
 """
 
 from __future__ import annotations
