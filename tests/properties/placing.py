@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -32,7 +33,7 @@ from dray.api.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from dray.values.quantity import Quantity, parse_quantity
 from dray.values.times import Time
 
-__all__ = ["NODE_NAMES", "namespaces", "nodes", "pods", "services"]
+__all__ = ["GPU", "NODE_NAMES", "Feature", "Theme", "namespaces", "nodes", "pods", "services", "themes"]
 
 T = TypeVar("T")
 
@@ -40,15 +41,42 @@ NODE_NAMES = ("n0", "n1", "n2", "n3", "n4", "n5")
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 GPU = "example.com/gpu"
 MEBIBYTE = 2**20
+ROOMY = {"cpu": parse_quantity("64"), "memory": parse_quantity("64Gi"), "pods": parse_quantity("100")}
+
+
+class Feature(Enum):
+    """What matters in a world. If everything did, hardly a node would be left for the later filters."""
+
+    TAINTS = "taints"
+    PLACES = "labels of nodes"
+    ROOM = "room and ports"
+    SPREAD = "spreading"
+    NEIGHBOURS = "pods near to pods"
+    IMAGES = "images"
+
+
+Theme = frozenset[Feature]
+
+themes = st.sampled_from(
+    (
+        *(frozenset([each]) for each in Feature),
+        frozenset([Feature.SPREAD]),
+        frozenset([Feature.NEIGHBOURS]),
+        frozenset([Feature.SPREAD, Feature.TAINTS]),
+        frozenset([Feature.SPREAD, Feature.PLACES]),
+        frozenset([Feature.IMAGES, Feature.ROOM]),
+        frozenset(Feature),
+    )
+)
 
 
 def seldom(strategy: st.SearchStrategy[T]) -> st.SearchStrategy[T | None]:
-    return st.one_of(st.none(), st.none(), strategy)
+    return st.one_of(st.none(), strategy)
 
 
 def some(strategy: st.SearchStrategy[T]) -> st.SearchStrategy[tuple[T, ...]]:
     nothing: st.SearchStrategy[tuple[T, ...]] = st.just(())
-    return st.one_of(nothing, nothing, st.lists(strategy, max_size=2).map(lambda drawn: tuple(drawn)))
+    return st.one_of(nothing, st.lists(strategy, min_size=1, max_size=2).map(lambda drawn: tuple(drawn)))
 
 
 def amounts(**choices: tuple[str, ...]) -> st.SearchStrategy[dict[str, Quantity]]:
@@ -79,15 +107,18 @@ images = st.builds(
 
 
 @st.composite
-def nodes(draw: st.DrawFn, name: str) -> Node:
+def nodes(draw: st.DrawFn, name: str, theme: Theme) -> Node:
     labels = {HOST: name} if draw(st.integers(0, 5)) else {}
-    labels |= draw(
-        st.fixed_dictionaries({}, optional={ZONE: st.sampled_from(("a", "b")), "size": st.sampled_from("123")})
-    )
-    allocatable = draw(amounts(cpu=("1", "2", "4"), memory=("1Gi", "2Gi"), gpu=("0", "2")))
-    allocatable["pods"] = parse_quantity(draw(st.sampled_from(("2", "4", "9"))))
-    spec = NodeSpec(unschedulable=draw(st.integers(0, 6)) == 0, taints=draw(some(taints)))
-    status = NodeStatus(allocatable=allocatable, images=draw(some(images)))
+    optional = {ZONE: st.sampled_from(("a", "b")), "size": st.sampled_from("123")}
+    labels |= draw(st.fixed_dictionaries({}, optional=optional))
+    allocatable = ROOMY
+    if Feature.ROOM in theme:
+        allocatable = draw(amounts(cpu=("1", "2", "4"), memory=("1Gi", "2Gi"), gpu=("0", "2")))
+        allocatable["pods"] = parse_quantity(draw(st.sampled_from(("2", "4", "9"))))
+    spec = NodeSpec()
+    if Feature.TAINTS in theme:
+        spec = NodeSpec(unschedulable=draw(st.integers(0, 6)) == 0, taints=draw(some(taints)))
+    status = NodeStatus(allocatable=allocatable, images=draw(some(images)) if Feature.IMAGES in theme else ())
     return Node(metadata=ObjectMeta(name=name, labels=labels), spec=spec, status=status)
 
 
@@ -131,29 +162,21 @@ node_affinities = st.builds(
 )
 pod_terms = st.builds(
     PodAffinityTerm,
-    label_selector=seldom(selectors).map(lambda found: found or LabelSelector(match_labels={"app": "x"})),
+    label_selector=selectors,
     topology_key=keys,
     namespaces=st.sampled_from(((), (), ("left",), ("left", "right"))),
     namespace_selector=seldom(st.builds(LabelSelector, match_labels=st.sampled_from(({}, {"team": "t"})))),
 )
 weighted = st.builds(WeightedPodAffinityTerm, weight=st.integers(1, 9), pod_affinity_term=pod_terms)
-affinities = st.builds(
-    Affinity,
-    node_affinity=seldom(node_affinities),
-    pod_affinity=seldom(
-        st.builds(
-            PodAffinity,
-            required_during_scheduling_ignored_during_execution=some(pod_terms),
-            preferred_during_scheduling_ignored_during_execution=some(weighted),
-        )
-    ),
-    pod_anti_affinity=seldom(
-        st.builds(
-            PodAntiAffinity,
-            required_during_scheduling_ignored_during_execution=some(pod_terms),
-            preferred_during_scheduling_ignored_during_execution=some(weighted),
-        )
-    ),
+near = st.builds(
+    PodAffinity,
+    required_during_scheduling_ignored_during_execution=some(pod_terms),
+    preferred_during_scheduling_ignored_during_execution=some(weighted),
+)
+away = st.builds(
+    PodAntiAffinity,
+    required_during_scheduling_ignored_during_execution=some(pod_terms),
+    preferred_during_scheduling_ignored_during_execution=some(weighted),
 )
 constraints = st.builds(
     TopologySpreadConstraint,
@@ -183,24 +206,30 @@ init_containers = st.builds(
 
 
 @st.composite
-def pods(draw: st.DrawFn, number: int) -> Pod:
+def pods(draw: st.DrawFn, number: int, theme: Theme) -> Pod:
     leaves = draw(st.integers(0, 7)) == 0
     metadata = ObjectMeta(
         name=f"p{number}",
         uid=f"u{number}",
-        namespace=draw(st.sampled_from(("left", "right"))),
+        namespace=draw(st.sampled_from(("left", "left", "right"))),
         labels=draw(pod_labels),
         deletion_timestamp=Time(5) if leaves else None,
     )
+    room, places = Feature.ROOM in theme, Feature.PLACES in theme
+    container = Container(image="app")
     spec = PodSpec(
-        containers=tuple(draw(st.lists(containers, min_size=1, max_size=2))),
-        init_containers=draw(some(init_containers)),
-        node_selector=draw(st.sampled_from(({}, {}, {}, {ZONE: "a"}))),
-        affinity=draw(seldom(affinities)),
-        tolerations=draw(some(tolerations)),
-        topology_spread_constraints=draw(some(constraints)),
-        overhead=draw(amounts(cpu=("100m",))),
-        resources=draw(seldom(st.builds(ResourceRequirements, requests=amounts(cpu=("2",))))),
+        containers=tuple(draw(st.lists(containers, min_size=1, max_size=2))) if room else (container,),
+        init_containers=draw(some(init_containers)) if room else (),
+        overhead=draw(amounts(cpu=("100m",))) if room else {},
+        resources=draw(seldom(st.builds(ResourceRequirements, requests=amounts(cpu=("2",))))) if room else None,
+        node_selector=draw(st.sampled_from(({}, {}, {ZONE: "a"}))) if places else {},
+        affinity=Affinity(
+            node_affinity=draw(node_affinities) if places else None,
+            pod_affinity=draw(seldom(near)) if Feature.NEIGHBOURS in theme else None,
+            pod_anti_affinity=draw(seldom(away)) if Feature.NEIGHBOURS in theme else None,
+        ),
+        tolerations=draw(some(tolerations)) if Feature.TAINTS in theme else (),
+        topology_spread_constraints=draw(some(constraints)) if Feature.SPREAD in theme else (),
         priority=draw(st.sampled_from((None, 1, 2))),
     )
     return Pod(metadata=metadata, spec=spec)

@@ -14,7 +14,7 @@ from dray.scheduler.core.placement import Examined, Placement
 from dray.scheduler.core.profile import Profile
 from dray.scheduler.core.snapshot import Snapshot
 from tests.properties import plain_placement as plain
-from tests.properties.placing import GPU, NODE_NAMES, namespaces, nodes, pods, services
+from tests.properties.placing import GPU, NODE_NAMES, Theme, namespaces, nodes, pods, services, themes
 
 EXAMPLES = settings().max_examples
 PROFILES = (Profile(), Profile(hard_pod_affinity_weight=5, weights={"PodTopologySpread": 3, "InterPodAffinity": 7}))
@@ -23,11 +23,12 @@ PROFILES = (Profile(), Profile(hard_pod_affinity_weight=5, weights={"PodTopology
 class Twins:
     """A snapshot and the plain world, told the same."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, theme: Theme) -> None:
         self.snapshot = Snapshot()
         self.world = plain.World()
         self.placement = Placement(self.snapshot, profile)
         self.profile = profile
+        self.theme = theme
 
     def change(self, data: st.DataObject) -> None:
         match data.draw(st.sampled_from(("node", "node", "pod", "pod", "pod", "no node", "no pod", "rest"))):
@@ -35,7 +36,7 @@ class Twins:
                 self.put_node(data)
             case "pod":
                 number = data.draw(st.integers(0, 12))
-                self.put_pod(data.draw(pods(number)), data.draw(st.sampled_from(NODE_NAMES)))
+                self.put_pod(data.draw(pods(number, self.theme)), data.draw(st.sampled_from(NODE_NAMES)))
             case "no node":
                 name = data.draw(st.sampled_from(NODE_NAMES))
                 self.snapshot.remove_node(name)
@@ -48,7 +49,7 @@ class Twins:
                 self.put_rest(data)
 
     def put_node(self, data: st.DataObject) -> None:
-        node = data.draw(nodes(data.draw(st.sampled_from(NODE_NAMES))))
+        node = data.draw(nodes(data.draw(st.sampled_from(NODE_NAMES)), self.theme))
         self.snapshot.put_node(node)
         self.world.nodes[self.snapshot.names.index(node.metadata.name)] = node
 
@@ -96,14 +97,21 @@ def verdicts(examined: Examined) -> dict[int, plain.Verdict | None]:
     return found
 
 
-@settings(max_examples=2 * EXAMPLES)
-@given(data=st.data(), profile=st.sampled_from(PROFILES), mapped=st.sampled_from((frozenset(), frozenset([GPU]))))
+@settings(max_examples=3 * EXAMPLES)
+@given(
+    data=st.data(),
+    theme=themes,
+    profile=st.sampled_from(PROFILES),
+    mapped=st.sampled_from((frozenset(), frozenset([GPU]))),
+)
 def test_answers_are_those_of_the_definitions_after_any_history(
-    data: st.DataObject, profile: Profile, mapped: frozenset[str]
+    data: st.DataObject, theme: Theme, profile: Profile, mapped: frozenset[str]
 ) -> None:
-    twins = Twins(profile)
-    newcomers = [data.draw(pods(100 + number)) for number in range(2)]
-    for _ in range(data.draw(st.integers(1, 8))):
+    twins = Twins(profile, theme)
+    newcomers = [data.draw(pods(100 + number, theme)) for number in range(2)]
+    for _ in range(4):
+        twins.put_node(data)
+    for _ in range(data.draw(st.integers(1, 6))):
         for _ in range(data.draw(st.integers(1, 6))):
             twins.change(data)
         for pod in newcomers:
