@@ -151,7 +151,9 @@ def _look_further(state: SchedulerState, entry: Entry, refused: Refused, attempt
     evicted = preempt(state, entry.pod, refused, attempt)
     after = ", ".join(text for text in (freed.message, evicted.message) if text)
     message = refusal_message(refused, after)
-    entry.likeness = find_likeness(state, entry.pod)
+    if evicted.nominated is not None:
+        entry.is_urgent = bool(evicted.nominated)
+    entry.likeness = None if evicted.nominated else find_likeness(state, entry.pod)
     orders = [*freed.orders, *evicted.orders]
     if entry.likeness is not None and not orders:
         state.refusals.put(entry.likeness, state.version, refused, message)

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 from dray.allocator.cluster import Cluster
 from dray.allocator.ids import ClaimUid, PoolId, claim_ref, claim_uid
+from dray.api.core.pod import Pod
 from dray.api.resource.allocation import AllocationResult
 from dray.api.resource.claim import ResourceClaim
-from dray.api.resource.podclaims import EXTENDED_RESOURCE_ANNOTATION, find_controller
+from dray.api.resource.podclaims import EXTENDED_RESOURCE_ANNOTATION, find_controller, list_claim_names
 
 __all__ = ["ClaimBook", "ClaimKey", "Promise"]
 
@@ -54,6 +55,13 @@ class ClaimBook:
         for key in self._made_for.get(pod_uid, ()):
             return self._claims[key]
         return None
+
+    def used_by(self, pod: Pod) -> Iterator[ResourceClaim]:
+        """The claims that a pod names, as far as they are there."""
+        for name in list_claim_names(pod):
+            claim = self._claims.get((pod.metadata.namespace, name))
+            if claim is not None:
+                yield claim
 
     def put(self, claim: ResourceClaim) -> bool:
         """Learn of a state of a claim. One older than what is known is a no-op, and returns False."""

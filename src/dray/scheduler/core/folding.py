@@ -19,6 +19,7 @@ from dray.api.resource.taintrule import DeviceTaintRule
 from dray.api.scheduling.podgroup import PodGroup
 from dray.scheduler.core.admitting import admit_group, admit_pod, drop_pod, find_group_key, is_ours, readmit
 from dray.scheduler.core.news import Changed
+from dray.scheduler.core.nodeinfo import priority_of
 from dray.scheduler.core.state import SchedulerState
 
 __all__ = [
@@ -119,6 +120,8 @@ def _place_pod(state: SchedulerState, pod: Pod, now: float) -> None:
     if before is not None and _weighs_the_same(before, pod):
         return
     state.snapshot.put_pod(pod)
+    if pod.spec.resource_claims:
+        state.least_priority = min(state.least_priority, priority_of(pod))
     state.stir.anywhere.update(NEIGHBOURS)
     if before is not None:
         number = state.snapshot.find_number(pod.spec.node_name)

@@ -1,13 +1,23 @@
-"""Making room for a pod by evicting pods of less priority, devices included."""
+"""Making room for a pod by evicting pods of less priority, devices included.
+
+Kubernetes evicts nobody for the sake of devices, for allocations belong to claims. Here it is known which claims would
+be free once their last user is gone, and the same search that refused the pod says whether that is enough.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from dray.allocator.bits import bits
+from dray.allocator.ids import claim_uid
 from dray.api.core.pod import Pod
 from dray.scheduler.core.decide import Attempt, Refused
-from dray.scheduler.core.messages import count_available
-from dray.scheduler.core.orders import Order
+from dray.scheduler.core.devices import PLUGIN, DeviceFailure, DeviceWish, examine_devices
+from dray.scheduler.core.nodeinfo import priority_of
+from dray.scheduler.core.nodetrials import DevicesFit
+from dray.scheduler.core.orders import Evict, Order
+from dray.scheduler.core.preemption import Preemption, plan_preemption
 from dray.scheduler.core.state import SchedulerState
 
 __all__ = ["Eviction", "preempt"]
@@ -25,5 +35,71 @@ def preempt(state: SchedulerState, pod: Pod, refused: Refused, attempt: Attempt)
     """Find pods to evict so that the pod fits, the fewest and least important."""
     if not attempt.profile.has("DefaultPreemption") or not refused.nodes:
         return Eviction()
-    text = f"{refused.nodes} Preemption is not helpful for scheduling."
-    return Eviction(f"preemption: {count_available(refused.nodes)} {text}")
+    uid = pod.metadata.uid
+    if uid in state.evicting:
+        return Eviction("preemption: not eligible due to a terminating pod on the nominated node.")
+    wish = refused.wish
+    allowed = 0
+    if not refused.rejection and wish is not None:
+        allowed = refused.examined.preemptible | _nodes_with_lesser_claims(state, pod, refused)
+        allowed |= _charged_nodes(refused)
+    ask = None if wish is None or wish.is_empty else _ask_devices(state, wish, attempt)
+    planned = plan_preemption(attempt.placement, refused.examined, allowed, ask)
+    if not isinstance(planned, Preemption):
+        if not planned.clears_nomination or not pod.status.nominated_node_name:
+            return Eviction(planned.message)
+        state.snapshot.withdraw(uid)
+        return Eviction(planned.message, nominated="")
+    state.counters.preemptions += 1
+    state.counters.victims += len(planned.victims)
+    state.evicting[uid] = frozenset(victim.metadata.uid for victim in planned.victims)
+    state.snapshot.nominate(pod, planned.node_name)
+    order = Evict(pod, planned.node_name, planned.victims)
+    return Eviction(planned.message, (order,), planned.node_name)
+
+
+def _charged_nodes(refused: Refused) -> int:
+    """Nodes that lack what devices take of them besides, but would have it if they were empty."""
+    found = 0
+    for refusal in refused.refusals:
+        if refusal.plugin == PLUGIN and refusal.code.value == "Unschedulable":
+            found |= refusal.nodes
+    return found
+
+
+def _nodes_with_lesser_claims(state: SchedulerState, pod: Pod, refused: Refused) -> int:
+    """Of the nodes that lack devices, those with pods of less priority that hold some."""
+    priority = priority_of(pod)
+    if refused.verdict is None or priority <= state.least_priority:
+        return 0
+    lacking = 0
+    for refusal in refused.verdict.refusals:
+        lacking |= refusal.nodes
+    found = 0
+    for number in bits(lacking & state.snapshot.present):
+        placed = state.snapshot.node(number).pods.values()
+        if any(each.priority < priority and each.pod.spec.resource_claims for each in placed):
+            found |= 1 << number
+    return found
+
+
+def _ask_devices(state: SchedulerState, wish: DeviceWish, attempt: Attempt) -> DevicesFit:
+    def ask(number: int, gone: Sequence[Pod]) -> tuple[str, ...]:
+        """Why the pod would lack devices on the node of a number with these pods gone."""
+        uids = {pod.metadata.uid for pod in gone}
+        cluster = state.cluster
+        mark = cluster.ledger.mark()
+        try:
+            for pod in gone:
+                for claim in state.claims.used_by(pod):
+                    if all(each.uid in uids for each in claim.status.reserved_for):
+                        cluster.release(claim_uid(claim))
+            seconds = attempt.profile.binding_timeout_seconds
+            verdict = examine_devices(wish, state.world, 1 << number, attempt.now, seconds)
+        finally:
+            cluster.undo(mark)
+        if isinstance(verdict, DeviceFailure):
+            return (verdict.message,)
+        return tuple(refusal.reason for refusal in verdict.refusals) if not verdict.fitting else ()
+
+    return ask

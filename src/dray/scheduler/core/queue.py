@@ -67,6 +67,8 @@ class Entry:
     tried: float = 0.0
     due: float = 0.0
     serial: int = 0
+    is_urgent: bool = False
+    """Whether others are leaving for its sake: then it does not back off, lest somebody else takes their place."""
 
     @property
     def pod(self) -> Pod:
@@ -326,7 +328,7 @@ class Queue:
 
     def _backoff_end(self, entry: Entry) -> float:
         attempts = entry.errors or entry.refusals
-        if not attempts or not self._pace.longest_backoff:
+        if not attempts or entry.is_urgent or not self._pace.longest_backoff:
             return 0.0
         longest = self._pace.longest_backoff * sqrt(len(entry.pods))
         seconds = self._pace.first_backoff * 2.0 ** min(attempts - 1, 32)

@@ -161,6 +161,8 @@ class SchedulerState:
         """By preemptor: victims whose eviction was ordered and is not seen yet."""
         self.waiting: set[str] = set()
         """Assumed pods that wait for devices to get ready."""
+        self.least_priority = 2**31
+        """The least priority of a pod with claims that was ever seen on a node: nobody below it can be evicted."""
         self.version = 0
         """Counts everything that may change a decision."""
         self.counters = Counters()
