@@ -80,6 +80,8 @@ class Documents:
                 return self._group(group)
             case ["apis", group, version]:
                 return self._resources(group, version)
+            case ["apis", "apiextensions.k8s.io", "v1", "customresourcedefinitions"]:
+                return Document(_NO_DEFINITIONS)
             case ["version"]:
                 return self._once(path, lambda: Document(msgspec.json.encode(VERSION)))
             case ["openapi", "v2"] if ASKED_OPENAPI_V2 in accept:
@@ -147,6 +149,10 @@ class Documents:
         )
 
 
+_NO_DEFINITIONS: Final = (
+    b'{"kind":"CustomResourceDefinitionList","apiVersion":"apiextensions.k8s.io/v1","metadata":{},"items":[]}\n'
+)
+"""What kubectl asks for before it says that there is no such kind; without an answer it says something else."""
 _CORE_VERSIONS: Final = {
     "kind": "APIVersions",
     "versions": ["v1"],
