@@ -1,19 +1,24 @@
 """Where the agent keeps its memory of prepared claims and of devices' health: files, or nothing at all."""
 
 import asyncio
-from collections.abc import Callable
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
 from dray.driver.files import write_atomically
 from dray.effects.log import Log
-from dray.node.core.checkpoint import decode_checkpoint, encode_checkpoint
+from dray.node.core.checkpoint import CheckpointCorrupt, Recalled, decode_checkpoint, encode_checkpoint
 from dray.node.core.health import HealthBook, decode_health, encode_health
 from dray.node.core.prepared_claims import PreparedClaims
 
-__all__ = ["Checkpoint", "FileCheckpoint", "NoCheckpoint", "StatefulFile"]
+__all__ = ["Checkpoint", "FileCheckpoint", "NoCheckpoint"]
 
 _CLAIMS_FILE: Final = "dra_manager_state"
+_SECOND_FILE: Final = "dra_manager_state.next"
+_DISK_SECONDS: Final = 0.5
+"""How long changes gather before the disk is waited for: pods that start together share one wait."""
 _HEALTH_FILE: Final = "dra_health_state"
 
 
@@ -25,7 +30,7 @@ class Checkpoint(Protocol):
         ...
 
     async def save_claims(self, claims: PreparedClaims) -> None:
-        """Keep the claims as they are now; returns once they survive a crash."""
+        """Keep the claims as they are now; returns once they survive the death of the process."""
         ...
 
     def load_health(self, log: Log) -> HealthBook:
@@ -55,49 +60,64 @@ class NoCheckpoint:
         """Nothing survives."""
 
 
-class StatefulFile:
-    """A file that follows something that changes. Saves that come together share one write."""
-
-    def __init__(self, file: Path, encode: Callable[[], bytes]) -> None:
-        self._file = file
-        self._encode = encode
-        self._asked = 0
-        self._written = 0
-        self._writing = asyncio.Lock()  # one write at a time; guards the file
-
-    async def save(self) -> None:
-        """Return once the present state, or a later one, is in the file."""
-        self._asked += 1
-        mine = self._asked
-        async with self._writing:
-            if self._written >= mine:
-                return
-            asked, text = self._asked, self._encode()
-            await asyncio.to_thread(write_atomically, self._file, text, mode=0o600)
-            self._written = asked
-
-
 class FileCheckpoint:
-    """Files below the agent's root, as a kubelet has them."""
+    """Files below the agent's root, as a kubelet has them, and one more.
+
+    Claims are written twice: at once to a second file, which survives the agent's own death, and a little later, forced
+    to the disk, to the file that survives the machine's. Nobody waits for the disk; of the two the later is read. Why:
+    docs/adr/0017.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._files: dict[str, StatefulFile] = {}
+        self._generation = 0
+        self._saved_generation = 0
+        self._latest = b""
+        self._writing = asyncio.Lock()  # one write of the second file at a time, in order
+        self._writing_health = asyncio.Lock()  # one write of the health file at a time
+        self._is_closing = threading.Event()
+        self._disk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="checkpoint")
 
     def load_claims(self) -> PreparedClaims:
-        """Read the file, or begin one, so that a state folder that is lost is noticed before it matters."""
+        """Read the later of the files, or begin with an empty one.
+
+        Raises CheckpointCorrupt if the durable one cannot be read; of the other, a power failure may leave anything.
+        """
+        self._root.mkdir(mode=0o750, parents=True, exist_ok=True)
         file = self._root / _CLAIMS_FILE
         try:
-            return decode_checkpoint(file.read_bytes())
+            best = decode_checkpoint(file.read_bytes())
         except FileNotFoundError:
-            claims = PreparedClaims()
-            self._root.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_atomically(file, encode_checkpoint(claims), mode=0o600)
-            return claims
+            best = Recalled(PreparedClaims(), 0)
+        except CheckpointCorrupt as fault:
+            hint = "drain the node, delete the file, and start again"
+            raise CheckpointCorrupt(f"{file}: {fault}; {hint}") from fault
+        with suppress(FileNotFoundError, CheckpointCorrupt):
+            second = decode_checkpoint((self._root / _SECOND_FILE).read_bytes())
+            best = second if second.generation > best.generation else best
+        self._generation = best.generation
+        write_atomically(file, encode_checkpoint(best.claims, best.generation), mode=0o600)
+        return best.claims
 
     async def save_claims(self, claims: PreparedClaims) -> None:
-        """Write the file, and wait for the disk."""
-        await self._follow(_CLAIMS_FILE, lambda: encode_checkpoint(claims)).save()
+        """Write both files; returns once the first write is done. Saves that come together share one."""
+        self._generation += 1
+        mine = self._generation
+        async with self._writing:
+            if self._saved_generation >= mine:
+                return
+            self._saved_generation = self._generation
+            self._latest = encode_checkpoint(claims, self._generation)
+            await asyncio.to_thread(
+                write_atomically, self._root / _SECOND_FILE, self._latest, mode=0o600, durable=False
+            )
+            self._disk.submit(self._write_durably, self._latest)
+
+    def _write_durably(self, text: bytes) -> None:
+        """Runs in the thread of the disk. What was overtaken meanwhile is not written."""
+        self._is_closing.wait(_DISK_SECONDS)
+        if text is self._latest:
+            write_atomically(self._root / _CLAIMS_FILE, text, mode=0o600)
 
     def load_health(self, log: Log) -> HealthBook:
         """Read the file if there is one."""
@@ -111,8 +131,12 @@ class FileCheckpoint:
             return HealthBook()
 
     async def save_health(self, book: HealthBook) -> None:
-        """Write the file."""
-        await self._follow(_HEALTH_FILE, lambda: encode_health(book)).save()
+        """Write the file. It need not survive the machine: reports are old by then."""
+        async with self._writing_health:
+            text = encode_health(book)
+            await asyncio.to_thread(write_atomically, self._root / _HEALTH_FILE, text, mode=0o600, durable=False)
 
-    def _follow(self, name: str, encode: Callable[[], bytes]) -> StatefulFile:
-        return self._files.setdefault(name, StatefulFile(self._root / name, encode))
+    def close(self) -> None:
+        """Wait until everything is on the disk."""
+        self._is_closing.set()
+        self._disk.shutdown()

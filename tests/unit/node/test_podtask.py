@@ -42,8 +42,8 @@ async def test_a_pod_that_ends_by_itself_succeeds_after_its_devices_were_given_b
     await world.add_node()
     await world.add_claim("c")
     world.driver.failures = ["", "not yet"]
-    more = {"annotations": {"sim.dray.dev/run-seconds": "0"}, "spec": {"restartPolicy": "Never"}}
-    await world.add_pod("p", claims=["c"], **more)
+    annotations, spec = {"sim.dray.dev/run-seconds": "0"}, {"restartPolicy": "Never"}
+    await world.add_pod("p", claims=["c"], annotations=annotations, spec=spec)
     await world.until(lambda: len(world.driver.calls) == 2)
     pod = await world.wait("p", lambda pod: pod.status.container_statuses[0].state.terminated is not None)
     assert pod.status.phase != "Succeeded"

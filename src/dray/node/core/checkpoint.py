@@ -14,7 +14,7 @@ from dray.driver.claims import ClaimRef
 from dray.errors import DrayError
 from dray.node.core.prepared_claims import ClaimRecord, DriverState, PreparedClaims, ReadyDevice
 
-__all__ = ["CheckpointCorrupt", "decode_checkpoint", "encode_checkpoint"]
+__all__ = ["CheckpointCorrupt", "Recalled", "decode_checkpoint", "encode_checkpoint"]
 
 _KIND = "DRACheckpoint"
 _VERSION = "checkpoint.dra.kubelet.k8s.io/v1"
@@ -54,16 +54,25 @@ class _Checkpoint(Struct):
     kind: str = _KIND
     api_version: str = field(default=_VERSION, name="apiVersion")
     claims: tuple[_Claim, ...] | None = field(default=None, name="ClaimInfoStateList")
+    generation: int | msgspec.UnsetType = field(default=msgspec.UNSET, name="Generation")
+    """Ours alone: which of two files is the later one."""
 
 
-def encode_checkpoint(claims: PreparedClaims) -> bytes:
-    """The whole file."""
+class Recalled(Struct, frozen=True):
+    """What a checkpoint says."""
+
+    claims: PreparedClaims
+    generation: int
+
+
+def encode_checkpoint(claims: PreparedClaims, generation: int = 0) -> bytes:
+    """The whole file. The generation is written unless it is 0."""
     listed = tuple(map(_from_record, claims.select()))
-    text = msgspec.json.encode(_Checkpoint(claims=listed or None))
+    text = msgspec.json.encode(_Checkpoint(claims=listed or None, generation=generation or msgspec.UNSET))
     return msgspec.json.encode(_Envelope(text.decode(), zlib.crc32(text)))
 
 
-def decode_checkpoint(text: bytes) -> PreparedClaims:
+def decode_checkpoint(text: bytes) -> Recalled:
     """The inverse. Raises CheckpointCorrupt for what was not written in one piece by an agent.
 
     Fields that are unknown or missing, and other versions of the inner text, are taken: an agent may be older or newer
@@ -76,7 +85,8 @@ def decode_checkpoint(text: bytes) -> PreparedClaims:
         checkpoint = msgspec.json.decode(envelope.data, type=_Checkpoint)
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         raise CheckpointCorrupt(f"checkpoint is not readable: {fault}") from fault
-    return PreparedClaims(map(_to_record, checkpoint.claims or ()))
+    generation = 0 if checkpoint.generation is msgspec.UNSET else checkpoint.generation
+    return Recalled(PreparedClaims(map(_to_record, checkpoint.claims or ())), generation)
 
 
 def _from_record(record: ClaimRecord) -> _Claim:
