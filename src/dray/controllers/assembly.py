@@ -10,11 +10,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dray.api.registry import AnyKind
-from dray.api.resource.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, RESOURCE_SLICE
+from dray.api.resource.kinds import (
+    DEVICE_TAINT_RULE,
+    RESOURCE_CLAIM,
+    RESOURCE_CLAIM_TEMPLATE,
+    RESOURCE_POOL_STATUS_REQUEST,
+    RESOURCE_SLICE,
+)
 from dray.controllers.claimrelease import ClaimRelease
 from dray.controllers.claims_from_templates import ClaimsFromTemplates
 from dray.controllers.commons import Commons
 from dray.controllers.devicetainteviction import DeviceTaintEviction
+from dray.controllers.poolstatusrequests import PoolStatusRequests
 from dray.controllers.runtime import Controller
 from dray.controllers.taintrulestatus import TaintRuleStatus
 from dray.controllers.taintviews import TaintViews
@@ -54,6 +61,11 @@ _PARTS: Final = (
         "device-taint-eviction-controller",
         _make_device_taints,
         (RESOURCE_CLAIM, RESOURCE_SLICE, DEVICE_TAINT_RULE),
+    ),
+    _Part(
+        "resourcepoolstatusrequest-controller",
+        lambda commons: (PoolStatusRequests(commons).controller,),
+        (RESOURCE_POOL_STATUS_REQUEST, RESOURCE_CLAIM, RESOURCE_SLICE),
     ),
 )
 

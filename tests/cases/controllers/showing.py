@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dray.api.core.kinds import EVENT, POD
 from dray.api.resource.claim import ResourceClaim
-from dray.api.resource.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM
+from dray.api.resource.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM, RESOURCE_POOL_STATUS_REQUEST
 from dray.api.resource.podclaims import FINALIZER, POD_CLAIM_ANNOTATION, find_controller
 from dray.api.scheduling.kinds import POD_GROUP
 from tests.unit.controllers.cluster import Cluster
@@ -94,11 +94,27 @@ def show_rules(cluster: Cluster) -> dict[str, str]:
     return shown
 
 
+def show_questions(cluster: Cluster) -> dict[str, str]:
+    """The answer to every question about pools."""
+    shown: dict[str, str] = {}
+    for name in cluster.names(RESOURCE_POOL_STATUS_REQUEST):
+        question = cluster.find(RESOURCE_POOL_STATUS_REQUEST, name)
+        assert question is not None
+        status = question.status
+        if status is None:
+            shown[name] = "open"
+            continue
+        pools = [f"{each.pool_name} {each.available_devices} of {each.total_devices}" for each in status.pools]
+        shown[name] = f"{status.conditions[0].message}: {', '.join(pools)}"
+    return shown
+
+
 SHOWS: Final[dict[str, Callable[[Cluster], Any]]] = {
     "claims": show_claims,
     "names": show_names,
     "events": show_events,
     "pods": show_pods,
     "rules": show_rules,
+    "questions": show_questions,
 }
 """What a table can show, by the word for it."""

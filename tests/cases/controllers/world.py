@@ -7,6 +7,7 @@
 
     {slice: s, pool: n, generation: 2, devices: {gpu-0: [NoExecute broken -60], gpu-1: []}}
     {rule: r, device: gpu-0, effect: NoExecute, at: -60, generation: 1}
+    {question: q, driver: gpu.x.io, limit: 2, asked: -60}
 
 Uids are the name with `-uid` unless `uid` says otherwise. Times are seconds from the start of a case.
 """
@@ -43,9 +44,11 @@ from dray.api.resource.kinds import (
     DEVICE_TAINT_RULE,
     RESOURCE_CLAIM,
     RESOURCE_CLAIM_TEMPLATE,
+    RESOURCE_POOL_STATUS_REQUEST,
     RESOURCE_SLICE,
 )
 from dray.api.resource.podclaims import EXTENDED_RESOURCE_ANNOTATION, FINALIZER, POD_CLAIM_ANNOTATION
+from dray.api.resource.poolstatus import ResourcePoolStatusRequest, ResourcePoolStatusRequestSpec
 from dray.api.resource.request import DeviceRequest, DeviceToleration, ExactDeviceRequest
 from dray.api.resource.slice import ResourcePool, ResourceSlice, ResourceSliceSpec
 from dray.api.resource.taintrule import DeviceTaintRule, DeviceTaintRuleSpec, DeviceTaintSelector
@@ -242,6 +245,13 @@ def _put_rule(cluster: Cluster, terse: Json) -> None:
     cluster.put(DEVICE_TAINT_RULE, rule if old is None else replace(rule, status=old.status))
 
 
+def _put_question(cluster: Cluster, terse: Json) -> None:
+    spec = ResourcePoolStatusRequestSpec(driver=terse.get("driver", DRIVER), limit=terse.get("limit"))
+    meta = _meta(terse["question"], terse)
+    meta = replace(meta, creation_timestamp=NOW.plus_seconds(terse.get("asked", 0)))
+    cluster.put(RESOURCE_POOL_STATUS_REQUEST, ResourcePoolStatusRequest(metadata=meta, spec=spec))
+
+
 WRITERS: dict[str, Callable[[Cluster, Json], None]] = {
     "pod": _put_pod,
     "claim": _put_claim,
@@ -249,6 +259,7 @@ WRITERS: dict[str, Callable[[Cluster, Json], None]] = {
     "group": _put_group,
     "slice": _put_slice,
     "rule": _put_rule,
+    "question": _put_question,
 }
 """By what names the object. A pod may also have a group, so it comes first."""
 KINDS: dict[str, AnyKind] = {
@@ -258,4 +269,5 @@ KINDS: dict[str, AnyKind] = {
     "group": POD_GROUP,
     "slice": RESOURCE_SLICE,
     "rule": DEVICE_TAINT_RULE,
+    "question": RESOURCE_POOL_STATUS_REQUEST,
 }
