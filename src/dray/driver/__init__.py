@@ -32,7 +32,7 @@ from dray.driver.claims import (
     PreparedDevice,
 )
 from dray.driver.config import ConfigError, ConfigPart, DriverConfig, decode_config, encode_config
-from dray.driver.devices import Devices, Pool, Reach, attributes, capacity
+from dray.driver.devices import AttributeValue, Devices, Pool, Reach, attributes, capacity
 from dray.driver.options import DriverOptions, read_options
 from dray.driver.port import Driver, DriverFromCallbacks, Host
 from dray.driver.program import run
@@ -42,6 +42,7 @@ from dray.values.semver import Semver, parse_semver
 __all__ = [
     "NO_EDITS",
     "AllocatedDevice",
+    "AttributeValue",
     "CapacityRequestPolicy",
     "CapacityRequestPolicyRange",
     "Claim",

@@ -14,9 +14,10 @@ from dray.api.resource.device import CounterSet, Device, DeviceAttribute, Device
 from dray.values.quantity import Quantity, parse_quantity
 from dray.values.semver import Semver
 
-__all__ = ["Devices", "Pool", "Reach", "attributes", "capacity"]
+__all__ = ["AttributeValue", "Devices", "Pool", "Reach", "attributes", "capacity"]
 
 AttributeValue = bool | int | str | Semver | Sequence[bool] | Sequence[int] | Sequence[str] | Sequence[Semver]
+"""What an attribute may be, in Python; see `attributes`."""
 
 
 class Reach(StrEnum):

@@ -169,12 +169,14 @@ class SlicePublisher:
         plan = self._plan(wanted)
         if plan.creates and await self._is_other_node():
             plan = self._plan(wanted)
-        for gone in plan.deletes:
+        for gone in plan.deletes_before:
             await self._delete(gone)
         for write in plan.updates:
             await self._update(write)
         for write in plan.creates:
             self._keep(write, await self._effects.client.create(RESOURCE_SLICE, write.resource, self._options))
+        for gone in plan.deletes_after:
+            await self._delete(gone)
         if not plan.is_empty:
             self._tell(plan)
 
@@ -238,7 +240,8 @@ class SlicePublisher:
         )
 
     def _tell(self, plan: SlicePlan) -> None:
-        counts = {"create": len(plan.creates), "update": len(plan.updates), "delete": len(plan.deletes)}
+        deleted = len(plan.deletes_before) + len(plan.deletes_after)
+        counts = {"create": len(plan.creates), "update": len(plan.updates), "delete": deleted}
         self._effects.metrics.count_slice_writes(counts)
         self._effects.log.info("devices published", driver=self._scope.driver, node=self._scope.node_name, **counts)
 

@@ -66,16 +66,21 @@ class SliceWrite(Struct, frozen=True):
 
 
 class SlicePlan(Struct, frozen=True, kw_only=True):
-    """Writes in the order in which they are made: deletions, updates, creations."""
+    """Writes in the order in which they are made.
 
-    deletes: tuple[ResourceSlice, ...] = ()
+    Slices that go are deleted first where a pool keeps its generation, for they would count as a part of it, and last
+    where it gets a new one, which must not be lost with them.
+    """
+
+    deletes_before: tuple[ResourceSlice, ...] = ()
     updates: tuple[SliceWrite, ...] = ()
     creates: tuple[SliceWrite, ...] = ()
+    deletes_after: tuple[ResourceSlice, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether everything is published as it should be."""
-        return not (self.deletes or self.updates or self.creates)
+        return not (self.deletes_before or self.updates or self.creates or self.deletes_after)
 
 
 Adopted = Mapping[tuple[str, int], tuple[ResourceSliceSpec, ResourceSliceSpec]]
@@ -151,10 +156,16 @@ def plan_slice_writes(
         by_pool.get(each.spec.pool.name, gone).append(each)
     plans = [_plan_pool(_PoolWork(publisher, name, pool, adopted), by_pool[name]) for name, pool in pools.items()]
     return SlicePlan(
-        deletes=(*gone, *(each for plan in plans for each in plan.deletes)),
+        deletes_before=(*_oldest_first(gone), *(each for plan in plans for each in plan.deletes_before)),
         updates=tuple(each for plan in plans for each in plan.updates),
         creates=tuple(each for plan in plans for each in plan.creates),
+        deletes_after=tuple(each for plan in plans for each in plan.deletes_after),
     )
+
+
+def _oldest_first(slices: Sequence[ResourceSlice]) -> list[ResourceSlice]:
+    """Deleted in this order, what is left always has the newest generation there was."""
+    return sorted(slices, key=lambda each: each.spec.pool.generation)
 
 
 class _PoolWork(Struct, frozen=True):
@@ -188,15 +199,17 @@ def _plan_pool(work: _PoolWork, published: Sequence[ResourceSlice]) -> SlicePlan
     changed = [
         index for index, each in matched.items() if not _is_as_wanted(each.spec, wanted[index], (current, count))
     ]
-    is_new = len(matched) < count
-    generation = current if not is_new and len(changed) <= 1 else current + 1
+    is_whole = len(matched) == count and all(each.spec.pool.generation == current for each in matched.values())
+    generation = current if is_whole and len(changed) <= 1 else current + 1
     generation = max(generation, work.pool.least_generation)
     if generation != current:
         changed = sorted(matched)
     pool = ResourcePool(name=work.name, generation=generation, resource_slice_count=count)
     specs = [replace(spec, driver=work.publisher.driver, pool=pool) for spec in wanted]
+    goes = tuple(_oldest_first(obsolete))
     return SlicePlan(
-        deletes=tuple(obsolete),
+        deletes_before=goes if generation == current else (),
+        deletes_after=goes if generation != current else (),
         updates=tuple(_update(work, index, matched[index], specs[index]) for index in sorted(changed)),
         creates=tuple(_create(work, index, width, specs[index]) for index in range(count) if index not in matched),
     )
