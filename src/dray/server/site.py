@@ -27,7 +27,7 @@ class Site:
         self._documents = Documents(desk.routes.kinds, desk.now())
 
     def show_metrics(self, part: str, render: Callable[[], str]) -> None:
-        """Have `/metrics` show what a part of this process counts, in the form of Prometheus, until it says otherwise."""
+        """Have `/metrics` show what a part of this process counts, in the form of Prometheus. The latest one counts."""
         self._more_metrics[part] = render
 
     async def answer(self, call: HttpCall) -> Reply:
