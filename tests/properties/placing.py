@@ -108,7 +108,7 @@ images = st.builds(
 
 @st.composite
 def nodes(draw: st.DrawFn, name: str, theme: Theme) -> Node:
-    labels = {HOST: name} if draw(st.integers(0, 5)) else {}
+    labels = {HOST: draw(st.sampled_from((name, name, name, "shared")))} if draw(st.integers(0, 5)) else {}
     optional = {ZONE: st.sampled_from(("a", "b")), "size": st.sampled_from("123")}
     labels |= draw(st.fixed_dictionaries({}, optional=optional))
     allocatable = ROOMY

@@ -20,6 +20,9 @@ EXAMPLES = settings().max_examples
 PROFILES = (Profile(), Profile(hard_pod_affinity_weight=5, weights={"PodTopologySpread": 3, "InterPodAffinity": 7}))
 
 
+CHANGES = ("node", "node", "pod", "pod", "pod", "pod", "no node", "no pod", "rest", "rest")
+
+
 class Twins:
     """A snapshot and the plain world, told the same."""
 
@@ -31,7 +34,7 @@ class Twins:
         self.theme = theme
 
     def change(self, data: st.DataObject) -> None:
-        match data.draw(st.sampled_from(("node", "node", "pod", "pod", "pod", "no node", "no pod", "rest"))):
+        match data.draw(st.sampled_from(CHANGES)):
             case "node":
                 self.put_node(data)
             case "pod":

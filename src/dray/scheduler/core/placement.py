@@ -122,7 +122,7 @@ class Placement:
         self.profile = profile
         self.indexes = indexes or Indexes(snapshot)
         self._room_filter = NodeResourcesFitFilter(self.indexes, profile)
-        self._filters = [each(self.indexes, profile) for each in _FILTERS if profile.has(each.plugin)]
+        self._filters = [each(self.indexes, profile) for each in _FILTERS if profile.filters_by(each.plugin)]
         self._scores = [each(self.indexes, profile) for each in _SCORES if profile.weight(each.plugin)]
 
     def examine(self, pod: Pod, mapped: frozenset[str] = frozenset()) -> Examined:
@@ -144,7 +144,7 @@ class Placement:
 
     def only_needs_room(self, applicant: Applicant) -> bool:
         """Whether a pod reads nothing of the pods on a node but the room they take there."""
-        return self.profile.has(NodeResourcesFitFilter.plugin) and not any(
+        return self.profile.filters_by(NodeResourcesFitFilter.plugin) and not any(
             each.reads_pods(applicant) for each in self._filters
         )
 

@@ -22,8 +22,6 @@ from dray.scheduler.core.victims import Plan, PlanRefused, plan_node, start_of
 __all__ = ["DevicesFit", "Preemption", "PreemptionRefused", "plan_preemption"]
 
 _NOT_HELPFUL = "Preemption is not helpful for scheduling"
-_LEAST_TRIED, _SHARE_TRIED = 100, 10
-"""Plans without a broken budget after which the search ends: a hundred or a tenth of the candidates. Kubernetes'."""
 _OFFSET = 2**31
 """Makes every priority count as a positive number, so that more victims never look like less."""
 
@@ -67,7 +65,9 @@ def plan_preemption(
         return PreemptionRefused(f"preemption: {reason}", clears_nomination=False)
     plans: list[Plan] = []
     histogram: Counter[str] = Counter()
-    enough = max(_LEAST_TRIED, allowed.bit_count() // _SHARE_TRIED)
+    profile = placement.profile
+    # As in Kubernetes: so many plans will do if one of them breaks no budget.
+    enough = max(profile.preemption_candidates, allowed.bit_count() * profile.preemption_percentage // 100)
     tried = unbroken = 0
     planner = _Planner(placement, examined, devices_fit)
     for number in bits(allowed):

@@ -78,13 +78,16 @@ class FitScore(msgspec.Struct, frozen=True):
 class Profile(msgspec.Struct, frozen=True):
     """Settings of one scheduler name. The defaults are Kubernetes'.
 
-    A plugin takes part if it is in `plugins`, which holds names in the order of `DEFAULT_PLUGINS`, and scores if it has
-    a weight above 0. `default_constraints` spread pods that name no constraints of their own; None is Kubernetes' own
-    way, by host and zone, which does not ask that nodes have both labels.
+    A plugin takes part if it is in `plugins`, which holds names in the order of `DEFAULT_PLUGINS`; it filters unless it
+    is in `disabled_filters`, and scores if it has a weight above 0. Preemption stops to look for something better after
+    `preemption_candidates` nodes, or `preemption_percentage` of the candidates if that is more. `default_constraints`
+    spread pods that name no constraints of their own; None is Kubernetes' own way, by host and zone, which does not ask
+    that nodes have both labels.
     """
 
     scheduler_name: str = "default-scheduler"
     plugins: tuple[str, ...] = DEFAULT_PLUGINS
+    disabled_filters: frozenset[str] = frozenset()
     weights: Mapping[str, int] = msgspec.field(default_factory=lambda: DEFAULT_WEIGHTS)
     fit_score: FitScore = FitScore()
     balanced_resources: tuple[str, ...] = (CPU, MEMORY)
@@ -94,6 +97,8 @@ class Profile(msgspec.Struct, frozen=True):
     added_affinity: NodeAffinity | None = None
     hard_pod_affinity_weight: int = 1
     is_blind_to_preferences_of_placed_pods: bool = False
+    preemption_candidates: int = 100
+    preemption_percentage: int = 10
     allocation_policy: Policy = FIRST_FIT
     filter_timeout_seconds: float = 10.0
     binding_timeout_seconds: float = 600.0
@@ -101,6 +106,10 @@ class Profile(msgspec.Struct, frozen=True):
     def has(self, plugin: str) -> bool:
         """Whether a plugin takes part."""
         return plugin in self.plugins
+
+    def filters_by(self, plugin: str) -> bool:
+        """Whether a plugin refuses nodes."""
+        return plugin in self.plugins and plugin not in self.disabled_filters
 
     def weight(self, plugin: str) -> int:
         """What the points of a plugin are multiplied with; 0 if it does not score."""

@@ -28,8 +28,7 @@ def repelling(taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) -> I
 
 def unwelcoming(taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) -> Iterator[Taint]:
     """The taints that make a node a worse place for a pod, though it may go there."""
-    relevant = tuple(each for each in tolerations if each.effect in ("", _UNWELCOMING))
-    return (each for each in taints if each.effect == _UNWELCOMING and not is_tolerated(each, relevant))
+    return (each for each in taints if each.effect == _UNWELCOMING and not is_tolerated(each, tolerations))
 
 
 def _matches(toleration: Toleration, taint: Taint) -> bool:
