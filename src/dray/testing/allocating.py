@@ -16,10 +16,9 @@ from dray.api.resource.allocation import (
 )
 from dray.api.resource.claim import DeviceClaim, ResourceClaim, ResourceClaimSpec
 from dray.api.resource.kinds import RESOURCE_CLAIM
-from dray.api.resource.request import DeviceRequest, ExactDeviceRequest, OpaqueDeviceConfiguration
+from dray.api.resource.request import DeviceRequest, DeviceSubRequest, ExactDeviceRequest, OpaqueDeviceConfiguration
 from dray.client.port import Client, ObjectName
 from dray.driver import ClaimRef, DriverConfig, encode_config, parse_quantity
-from dray.driver.allocation import get_base_request
 from dray.testing.apiserver import NAMESPACE_NAME
 
 __all__ = ["Wanted", "allocate", "deallocate", "ref_to"]
@@ -49,14 +48,8 @@ def ref_to(claim: ResourceClaim) -> ClaimRef:
 
 async def allocate(client: Client, driver: str, node_name: str, name: str, wanted: Sequence[Wanted]) -> ResourceClaim:
     """Create a claim and give it devices."""
-    requests = tuple(dict.fromkeys(get_base_request(each.request) for each in wanted))
-    spec = ResourceClaimSpec(
-        devices=DeviceClaim(
-            requests=tuple(
-                DeviceRequest(name=each, exactly=ExactDeviceRequest(device_class_name=driver)) for each in requests
-            )
-        )
-    )
+    requests = tuple(_request(name, driver) for name in dict.fromkeys(each.request for each in wanted))
+    spec = ResourceClaimSpec(devices=DeviceClaim(requests=requests))
     metadata = ObjectMeta(name=name, namespace=NAMESPACE_NAME)
     created = await client.create(RESOURCE_CLAIM, ResourceClaim(metadata=metadata, spec=spec))
     results = tuple(_result(each, driver, node_name) for each in wanted)
@@ -69,6 +62,15 @@ async def allocate(client: Client, driver: str, node_name: str, name: str, wante
 async def deallocate(client: Client, claim: ClaimRef) -> None:
     """Delete a claim, as happens once nobody needs it."""
     await client.delete(RESOURCE_CLAIM, ObjectName(claim.name, claim.namespace))
+
+
+def _request(name: str, device_class: str) -> DeviceRequest:
+    """A request, or one that lists the alternative which is to be chosen."""
+    base, _, alternative = name.partition("/")
+    if alternative:
+        chosen = DeviceSubRequest(name=alternative, device_class_name=device_class)
+        return DeviceRequest(name=base, first_available=(chosen,))
+    return DeviceRequest(name=base, exactly=ExactDeviceRequest(device_class_name=device_class))
 
 
 def _result(wanted: Wanted, driver: str, node_name: str) -> DeviceRequestAllocationResult:

@@ -3,12 +3,14 @@
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 
-from dray.api.core.kinds import NODE
+from msgspec.structs import replace
+
+from dray.api.core.kinds import NAMESPACE, NODE
 from dray.api.core.node import Node
 from dray.api.meta import ObjectMeta
 from dray.api.registry import SERVED
 from dray.app.wire import CelJudge
-from dray.client.port import Client
+from dray.client.port import Client, ObjectName
 from dray.effects.clock import Clock
 from dray.effects.entropy import Entropy
 from dray.effects.log import Log
@@ -51,6 +53,14 @@ async def open_memory_cluster(
     )
     async with open_api_server(parts) as api:
         client = InProcessClient(api.desk, MASTER, "dray-testing")
+        await _permit_administration(client)
         for name in node_names:
             await client.create(NODE, Node(metadata=ObjectMeta(name=name)))
         yield client
+
+
+async def _permit_administration(client: Client) -> None:
+    """Let claims of the tests' namespace ask for administrative access."""
+    namespace = await client.get(NAMESPACE, ObjectName(NAMESPACE_NAME))
+    labels = {**namespace.metadata.labels, "resource.kubernetes.io/admin-access": "true"}
+    await client.update(NAMESPACE, replace(namespace, metadata=replace(namespace.metadata, labels=labels)))
