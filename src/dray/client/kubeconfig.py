@@ -9,7 +9,7 @@ import binascii
 import difflib
 import json
 import os.path
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlsplit
@@ -31,7 +31,7 @@ from dray.client.kubefile import (
     merge_files,
 )
 
-__all__ = ["KubeconfigPlaces", "Overrides", "load_connection", "pick_connection", "read_kubeconfig"]
+__all__ = ["KubeconfigPlaces", "Overrides", "find_places", "load_connection", "pick_connection", "read_kubeconfig"]
 
 _CLUSTER_EXTENSION: Final = "client.authentication.k8s.io/exec"
 """The extension of a cluster that is handed to credential plugins."""
@@ -48,6 +48,19 @@ class KubeconfigPlaces(Struct, frozen=True):
     """Where `.kube/config` is, if nothing else is said."""
     own_cluster: OwnCluster = OwnCluster()
     """What a program in a pod falls back to where there is no file at all."""
+
+
+def find_places(environment: Mapping[str, str], file: Path | None = None) -> KubeconfigPlaces:
+    """Where a program with these variables looks for a kubeconfig, as kubectl does. `file` is what a flag names."""
+    home = environment.get("HOME")
+    return KubeconfigPlaces(
+        file=file,
+        search_path=environment.get("KUBECONFIG", ""),
+        home=Path(home) if home else None,
+        own_cluster=OwnCluster(
+            host=environment.get("KUBERNETES_SERVICE_HOST", ""), port=environment.get("KUBERNETES_SERVICE_PORT", "")
+        ),
+    )
 
 
 class Overrides(Struct, frozen=True):

@@ -1,0 +1,23 @@
+"""The client over HTTP that commands and parts of their own use, with the access that kubectl would have."""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from dray.client.http import HttpClient, Surroundings, open_http_client
+from dray.client.kubeconfig import Overrides, find_places, load_connection
+from dray.effects.clock import Clock
+from dray.effects.entropy import SystemEntropy
+
+__all__ = ["wire_client"]
+
+
+def wire_client(
+    environment: Mapping[str, str], clock: Clock, *, kubeconfig: Path | None = None, context: str = ""
+) -> AbstractAsyncContextManager[HttpClient]:
+    """A client of the server that a kubeconfig names, or else the one that kubectl would speak to.
+
+    Raises KubeconfigError, with the file and what is wrong in it.
+    """
+    connection = load_connection(find_places(environment, kubeconfig), Overrides(context=context))
+    return open_http_client(connection, Surroundings(clock, SystemEntropy(), environment))
