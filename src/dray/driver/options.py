@@ -13,8 +13,7 @@ from typing import Annotated, Final, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
-from dray.client.incluster import OwnCluster
-from dray.client.kubeconfig import KubeconfigPlaces
+from dray.client.kubeconfig import KubeconfigPlaces, find_places
 from dray.effects.log import Level
 
 __all__ = ["DriverOptions", "read_options", "read_process_options"]
@@ -73,12 +72,5 @@ def read_options(arguments: Sequence[str], environment: Mapping[str, str]) -> Dr
         options = msgspec.convert({name: text for name, text in values.items() if text}, DriverOptions, strict=False)
     except msgspec.ValidationError as fault:
         parser.error(str(fault))
-    places = KubeconfigPlaces(
-        file=Path(given["kubeconfig"]) if given["kubeconfig"] else None,
-        search_path=environment.get("KUBECONFIG", ""),
-        home=Path(environment["HOME"]) if environment.get("HOME") else None,
-        own_cluster=OwnCluster(
-            host=environment.get("KUBERNETES_SERVICE_HOST", ""), port=environment.get("KUBERNETES_SERVICE_PORT", "")
-        ),
-    )
+    places = find_places(environment, Path(given["kubeconfig"]) if given["kubeconfig"] else None)
     return msgspec.structs.replace(options, places=places, environment=dict(environment))
