@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from dray.api.coordination.kinds import LEASE
 from dray.api.registry import AnyKind
 from dray.api.resource.kinds import (
     DEVICE_TAINT_RULE,
@@ -17,10 +18,15 @@ from dray.api.resource.kinds import (
     RESOURCE_POOL_STATUS_REQUEST,
     RESOURCE_SLICE,
 )
+from dray.api.scheduling.kinds import POD_GROUP
 from dray.controllers.claimrelease import ClaimRelease
 from dray.controllers.claims_from_templates import ClaimsFromTemplates
 from dray.controllers.commons import Commons
 from dray.controllers.devicetainteviction import DeviceTaintEviction
+from dray.controllers.groupprotection import GroupProtection
+from dray.controllers.nodelifecycle import NodeLifecycle
+from dray.controllers.nodetainteviction import NodeTaintEviction
+from dray.controllers.podgarbage import PodGarbage
 from dray.controllers.poolstatusrequests import PoolStatusRequests
 from dray.controllers.runtime import Controller
 from dray.controllers.taintrulestatus import TaintRuleStatus
@@ -67,6 +73,15 @@ _PARTS: Final = (
         lambda commons: (PoolStatusRequests(commons).controller,),
         (RESOURCE_POOL_STATUS_REQUEST, RESOURCE_CLAIM, RESOURCE_SLICE),
     ),
+    _Part("podgroup-protection-controller", lambda commons: (GroupProtection(commons).controller,), (POD_GROUP,)),
+    _Part("pod-garbage-collector-controller", lambda commons: (PodGarbage(commons).controller,), aliases=("podgc",)),
+    _Part(
+        "node-lifecycle-controller",
+        lambda commons: (NodeLifecycle(commons).controller,),
+        (LEASE,),
+        ("nodelifecycle",),
+    ),
+    _Part("taint-eviction-controller", lambda commons: (NodeTaintEviction(commons).controller,)),
 )
 
 CONTROLLER_NAMES: Final = tuple(part.name for part in _PARTS)

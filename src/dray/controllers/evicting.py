@@ -18,10 +18,13 @@ _DISRUPTION_TARGET = "DisruptionTarget"
 
 
 class Disruption(NamedTuple):
-    """Why a pod is made to go, as its condition says it. `phase` is what it ends in, where nobody else will say."""
+    """Why a pod is made to go, as its condition says it; no reason, no condition.
 
-    reason: str
-    message: str
+    `phase` is what it ends in, where nobody else will say.
+    """
+
+    reason: str = ""
+    message: str = ""
     phase: str = ""
 
 
@@ -33,20 +36,22 @@ async def evict_pod(client: Client, pod: Pod, disruption: Disruption, now: Time)
 
 async def mark_disrupted(client: Client, pod: Pod, disruption: Disruption, now: Time) -> None:
     """See that the status of a pod says why it goes. Raises Conflict if another pod has its name by now."""
-    told = any(
+    told = not disruption.reason or any(
         (each.type, each.status, each.reason) == (_DISRUPTION_TARGET, "True", disruption.reason)
         for each in pod.status.conditions
     )
     if told and disruption.phase in ("", pod.status.phase):
         return
-    condition = {
-        "type": _DISRUPTION_TARGET,
-        "status": "True",
-        "reason": disruption.reason,
-        "message": disruption.message,
-        "lastTransitionTime": str(now),
-    }
-    status: dict[str, object] = {"conditions": [condition]}
+    status: dict[str, object] = {}
+    if not told:
+        condition = {
+            "type": _DISRUPTION_TARGET,
+            "status": "True",
+            "reason": disruption.reason,
+            "message": disruption.message,
+            "lastTransitionTime": str(now),
+        }
+        status["conditions"] = [condition]
     if disruption.phase:
         status["phase"] = disruption.phase
     body = {"metadata": {"uid": pod.metadata.uid}, "status": status}

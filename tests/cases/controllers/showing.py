@@ -7,7 +7,7 @@ with a made-up name is named by its owner and entry.
 from collections.abc import Callable
 from typing import Any, Final
 
-from dray.api.core.kinds import EVENT, POD
+from dray.api.core.kinds import EVENT, NODE, POD
 from dray.api.resource.claim import ResourceClaim
 from dray.api.resource.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM, RESOURCE_POOL_STATUS_REQUEST
 from dray.api.resource.podclaims import FINALIZER, POD_CLAIM_ANNOTATION, find_controller
@@ -77,6 +77,7 @@ def show_pods(cluster: Cluster) -> dict[str, str]:
         words = [pod.status.phase] if pod.status.phase in ("Failed", "Succeeded") else []
         if pod.metadata.deletion_timestamp is not None:
             words.append("going")
+        words += ["not ready" for each in pod.status.conditions if (each.type, each.status) == ("Ready", "False")]
         words += [f"for {each.reason}" for each in pod.status.conditions if each.type == "DisruptionTarget"]
         shown[name] = " ".join(words) or "stays"
     return shown
@@ -109,6 +110,23 @@ def show_questions(cluster: Cluster) -> dict[str, str]:
     return shown
 
 
+def show_nodes(cluster: Cluster) -> dict[str, str]:
+    """Whether every node is ready, and its taints."""
+    shown: dict[str, str] = {}
+    for name in cluster.names(NODE):
+        node = cluster.find(NODE, name)
+        assert node is not None
+        ready = [f"{each.status} {each.reason}".strip() for each in node.status.conditions if each.type == "Ready"]
+        taints = [f"{each.effect} {each.key.rpartition('/')[2]}" for each in node.spec.taints]
+        shown[name] = ", ".join([*ready, *taints])
+    return shown
+
+
+def show_groups(cluster: Cluster) -> list[str]:
+    """The groups there are."""
+    return cluster.names(POD_GROUP)
+
+
 SHOWS: Final[dict[str, Callable[[Cluster], Any]]] = {
     "claims": show_claims,
     "names": show_names,
@@ -116,5 +134,7 @@ SHOWS: Final[dict[str, Callable[[Cluster], Any]]] = {
     "pods": show_pods,
     "rules": show_rules,
     "questions": show_questions,
+    "nodes": show_nodes,
+    "groups": show_groups,
 }
 """What a table can show, by the word for it."""

@@ -8,6 +8,8 @@
     {slice: s, pool: n, generation: 2, devices: {gpu-0: [NoExecute broken -60], gpu-1: []}}
     {rule: r, device: gpu-0, effect: NoExecute, at: -60, generation: 1}
     {question: q, driver: gpu.x.io, limit: 2, asked: -60}
+    {node: n, ready: false, at: 10, taints: [NoExecute example.com/broken], unschedulable: true}
+    {lease: n, at: 10}
 
 Uids are the name with `-uid` unless `uid` says otherwise. Times are seconds from the start of a case.
 """
@@ -17,17 +19,24 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from dray.api.coordination.kinds import LEASE
+from dray.api.coordination.lease import Lease, LeaseSpec
 from dray.api.core.containers import Container
-from dray.api.core.kinds import NAMESPACE, POD
+from dray.api.core.kinds import NAMESPACE, NODE, POD
 from dray.api.core.namespace import Namespace
+from dray.api.core.node import Node
+from dray.api.core.nodespec import NodeSpec
+from dray.api.core.nodestatus import NodeCondition, NodeStatus
 from dray.api.core.pod import Pod
 from dray.api.core.podspec import PodResourceClaim, PodSchedulingGroup, PodSpec
 from dray.api.core.podstatus import (
     ContainerExtendedResourceRequest,
+    PodCondition,
     PodExtendedResourceClaimStatus,
     PodResourceClaimStatus,
     PodStatus,
 )
+from dray.api.core.taints import Taint, Toleration
 from dray.api.meta import ObjectMeta, OwnerReference
 from dray.api.registry import AnyKind
 from dray.api.resource.allocation import (
@@ -113,10 +122,12 @@ def _put_pod(cluster: Cluster, terse: Json) -> None:
             termination_grace_period_seconds=30,
             node_name=terse.get("node", ""),
             resource_claims=tuple(PodResourceClaim(name=name, **_source(text)) for name, text in uses.items()),
+            tolerations=tuple(_node_toleration(text) for text in terse.get("tolerates", ())),
             scheduling_group=PodSchedulingGroup(pod_group_name=terse["group"]) if "group" in terse else None,
         ),
         status=PodStatus(
             phase=terse.get("phase", "Pending"),
+            conditions=(PodCondition(type="Ready", status="True"),) if terse.get("ready") else (),
             resource_claim_statuses=tuple(
                 PodResourceClaimStatus(name=entry, resource_claim_name=name) for entry, name in made.items()
             ),
@@ -124,6 +135,14 @@ def _put_pod(cluster: Cluster, terse: Json) -> None:
         ),
     )
     cluster.put(POD, pod)
+
+
+def _node_toleration(text: str) -> Toleration:
+    """`key 300`, `key`: for so long, for ever."""
+    key, *seconds = str(text).split()
+    return Toleration(
+        key=key, operator="Exists", effect="NoExecute", toleration_seconds=int(seconds[0]) if seconds else None
+    )
 
 
 def _put_group(cluster: Cluster, terse: Json) -> None:
@@ -140,7 +159,7 @@ def _put_group(cluster: Cluster, terse: Json) -> None:
             )
         ),
     )
-    cluster.put(POD_GROUP, group)
+    cluster.put(POD_GROUP, POD_GROUP.default(group, NOW))
 
 
 def _spec(terse: Json) -> ResourceClaimSpec:
@@ -252,6 +271,39 @@ def _put_question(cluster: Cluster, terse: Json) -> None:
     cluster.put(RESOURCE_POOL_STATUS_REQUEST, ResourcePoolStatusRequest(metadata=meta, spec=spec))
 
 
+def _put_node(cluster: Cluster, terse: Json) -> None:
+    since = NOW.plus_seconds(terse.get("at", 0))
+    ready = NodeCondition(
+        type="Ready", status=str(terse.get("ready", True)), last_heartbeat_time=since, last_transition_time=since
+    )
+    spec = NodeSpec(
+        unschedulable=terse.get("unschedulable", False),
+        taints=tuple(_node_taint(text) for text in terse.get("taints", ())),
+    )
+    conditions = (ready,) if terse.get("ready", True) is not None else ()
+    meta = replace(_meta(terse["node"], terse), namespace="")
+    cluster.put(NODE, Node(metadata=meta, spec=spec, status=NodeStatus(conditions=conditions)))
+
+
+def _node_taint(text: str) -> Taint:
+    """`NoExecute example.com/broken`: effect, key."""
+    effect, key = text.split()
+    return Taint(key=key, effect=effect)
+
+
+def _put_lease(cluster: Cluster, terse: Json) -> None:
+    name, renewed = terse["lease"], NOW.plus_seconds(terse.get("at", 0)).to_micro_time()
+    if cluster.find(NAMESPACE, "kube-node-lease") is None:
+        cluster.put(NAMESPACE, Namespace(metadata=ObjectMeta(name="kube-node-lease")))
+    cluster.put(
+        LEASE,
+        Lease(
+            metadata=ObjectMeta(name=name, namespace="kube-node-lease"),
+            spec=LeaseSpec(holder_identity=name, lease_duration_seconds=40, renew_time=renewed),
+        ),
+    )
+
+
 WRITERS: dict[str, Callable[[Cluster, Json], None]] = {
     "pod": _put_pod,
     "claim": _put_claim,
@@ -260,8 +312,10 @@ WRITERS: dict[str, Callable[[Cluster, Json], None]] = {
     "slice": _put_slice,
     "rule": _put_rule,
     "question": _put_question,
+    "lease": _put_lease,
+    "node": _put_node,
 }
-"""By what names the object. A pod may also have a group, so it comes first."""
+"""By what names the object. A pod may also have a group and a node, so it comes first."""
 KINDS: dict[str, AnyKind] = {
     "pod": POD,
     "claim": RESOURCE_CLAIM,
@@ -270,4 +324,5 @@ KINDS: dict[str, AnyKind] = {
     "slice": RESOURCE_SLICE,
     "rule": DEVICE_TAINT_RULE,
     "question": RESOURCE_POOL_STATUS_REQUEST,
+    "node": NODE,
 }
