@@ -16,7 +16,7 @@ __all__ = ["Attachment", "Home", "plan_attachment", "read_home", "write_home"]
 
 _MARK: Final = "dray:"
 _MAX_ALIAS: Final = 255
-"""Longest alias that the kernel keeps."""
+"""Bytes of the longest alias that the kernel keeps."""
 
 
 class Attachment(Struct, frozen=True, kw_only=True):
@@ -92,7 +92,7 @@ def write_home(interface: Interface) -> str:
         addresses=interface.addresses,
     )
     text = _encode(home)
-    while len(text) > _MAX_ALIAS and (home.addresses or home.alias):
+    while len(text.encode()) > _MAX_ALIAS and (home.addresses or home.alias):
         home = msgspec.structs.replace(
             home, addresses=home.addresses[:-1], alias="" if not home.addresses else home.alias
         )

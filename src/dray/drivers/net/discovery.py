@@ -10,7 +10,7 @@ from dray.drivers.net.attachment import read_home
 from dray.drivers.net.interface import Interface
 from dray.drivers.sysfs import Sysfs
 
-__all__ = ["list_interfaces", "list_visitors"]
+__all__ = ["list_interfaces", "list_visitors", "read_hardware"]
 
 _IFF_UP: Final = 1
 _LOOPBACK: Final = 772
@@ -24,13 +24,12 @@ Message = Any
 
 def list_interfaces(sysfs: Sysfs) -> list[Interface]:
     """Every interface that is at home and settled, offered or not, by name."""
-    rdma = _find_rdma(sysfs)
     with IPRoute() as netlink:
         links = [link for link in netlink.get_links() if read_home(link.get_attr("IFLA_IFALIAS") or "") is None]
         addresses = _list_addresses(netlink)
         uplinks = _find_uplinks(netlink)
     found = [_read_link(link, addresses.get(link["index"], ()), is_uplink=link["index"] in uplinks) for link in links]
-    return sorted((_read_hardware(each, sysfs, rdma) for each in found), key=lambda each: each.name)
+    return sorted((read_hardware(each, sysfs) for each in found), key=lambda each: each.name)
 
 
 def list_visitors() -> list[Interface]:
@@ -100,7 +99,7 @@ def _list_ways_out(netlink: IPRoute) -> Iterator[int]:
             yield hop["oif"]
 
 
-def _read_hardware(interface: Interface, sysfs: Sysfs, rdma: dict[str, str]) -> Interface:
+def read_hardware(interface: Interface, sysfs: Sysfs) -> Interface:
     """Add what sysfs tells of the function behind the interface, if there is one."""
     pci = sysfs.find_pci_address("class/net", interface.name, "device")
     if pci is None:
@@ -114,18 +113,14 @@ def _read_hardware(interface: Interface, sysfs: Sysfs, rdma: dict[str, str]) -> 
         kernel_driver=sysfs.find_link(folder, "driver"),
         numa_node=sysfs.find_numa_node(pci),
         pcie_root=sysfs.find_pcie_root(pci),
-        rdma_device=rdma.get(pci),
+        rdma_device=_find_rdma_device(sysfs, pci),
         virtual_functions=sysfs.read_number(folder, "sriov_totalvfs"),
         used_virtual_functions=sysfs.read_number(folder, "sriov_numvfs") or 0,
         is_virtual_function="physfn" in sysfs.names(folder),
     )
 
 
-def _find_rdma(sysfs: Sysfs) -> dict[str, str]:
-    """RDMA devices by the PCI function they are on."""
-    found = {}
-    for name in sysfs.names("class/infiniband"):
-        pci = sysfs.find_pci_address("class/infiniband", name, "device")
-        if pci is not None:
-            found[pci] = name
-    return found
+def _find_rdma_device(sysfs: Sysfs, pci: str) -> str | None:
+    """The RDMA device on the same function."""
+    names = sysfs.names("class/infiniband")
+    return next((name for name in names if sysfs.find_pci_address("class/infiniband", name, "device") == pci), None)
