@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Final, TypeVar
 
+from dray.api.jsonsyntax import TOO_DEEP
 from dray.client.port import Command, Execution
 from dray.effects.log import Log
 from dray.errors import ApiError, BadRequest
@@ -95,6 +96,8 @@ class Application:
         except StoreError as fault:
             self._log.error("the store refused a request", method=call.method, path=call.path, err=fault)
             return reply_failure(ApiError(f"the store failed: {fault}"))
+        except RecursionError:  # only what was sent is nested so deeply
+            return reply_failure(BadRequest(TOO_DEEP))
         except Exception as fault:  # the outermost frame of a request: our bug must not end other requests
             self._log.error("request failed", method=call.method, path=call.path, err=repr(fault))
             failure = ApiError(f"Internal error occurred: {type(fault).__name__}")

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -26,6 +26,11 @@ _PING_SECONDS: Final = 30.0
 _PONG_SECONDS: Final = 300.0
 """Long: an answer is not read while a command does not read what was sent to it before."""
 _BACKLOG: Final = 2048
+_HEAD_SECONDS: Final = 60.0
+"""How long the head of a request may take to arrive, from the connection or from its first byte on."""
+_HEAD_BYTES: Final = 1 << 20
+"""How long it may be: as much as Go's servers take."""
+_LOOK_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,52 @@ class Address:
 
     host: str = "127.0.0.1"
     port: int = 0
+
+
+class _Connection(PeerProtocol):
+    """Takes no head of a request that is endless, in bytes or in time."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it
+        self._head_began: float | None = self.loop.time()
+        self._head_bytes = 0
+        super().connection_made(transport)
+
+    def on_message_begin(self) -> None:
+        self._head_began = self.loop.time()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._head_began = None
+        self._head_bytes = 0
+        super().on_headers_complete()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._head_began is not None:
+            self._head_bytes += len(data)
+            if self._head_bytes > _HEAD_BYTES and not self.transport.is_closing():
+                self.transport.write(_HEAD_TOO_LARGE)
+                self.transport.close()
+
+    def is_slower_than(self, began: float) -> bool:
+        """Whether the head that is awaited began to come, or could have, before then."""
+        return self._head_began is not None and self._head_began < began
+
+
+_HEAD_TOO_LARGE: Final = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+)
+
+
+async def _close_slow(connections: Collection[object]) -> None:
+    """Close connections on which nothing comes, for ever."""
+    loop = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        began = loop.time() - _HEAD_SECONDS
+        for connection in tuple(connections):
+            if isinstance(connection, _Connection) and connection.is_slower_than(began):
+                connection.transport.close()
 
 
 class _Server(uvicorn.Server):
@@ -50,7 +101,7 @@ async def serve(
     """Listen for the length of a block; yields the address that is listened on."""
     config = uvicorn.Config(
         application,
-        http=PeerProtocol,
+        http=_Connection,
         ws=WSProtocol,
         ws_max_size=_MAX_MESSAGE_BYTES,
         ws_per_message_deflate=False,
@@ -77,12 +128,14 @@ async def serve(
     port = listener.getsockname()[1]
     async with asyncio.TaskGroup() as tasks:
         ticking = tasks.create_task(server.main_loop(), name="serve HTTP")
+        closing = tasks.create_task(_close_slow(server.server_state.connections), name="close slow connections")
         try:
             yield Address(address.host, port)
         finally:
             application.end_streams()
             server.should_exit = True
             await ticking
+            closing.cancel()
             await server.shutdown(sockets=[listener])
 
 
