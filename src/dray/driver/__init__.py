@@ -36,6 +36,7 @@ from dray.driver.devices import AttributeValue, Devices, Pool, Reach, attributes
 from dray.driver.options import DriverOptions, read_options
 from dray.driver.port import Driver, DriverFromCallbacks, Host
 from dray.driver.program import run
+from dray.driver.sysfs import Sysfs, cpu_attributes, pci_attributes
 from dray.values.quantity import Quantity, parse_quantity
 from dray.values.semver import Semver, parse_semver
 
@@ -84,14 +85,17 @@ __all__ = [
     "Quantity",
     "Reach",
     "Semver",
+    "Sysfs",
     "attributes",
     "capacity",
+    "cpu_attributes",
     "decode_config",
     "encode_config",
     "env",
     "merge_edits",
     "parse_quantity",
     "parse_semver",
+    "pci_attributes",
     "read_options",
     "run",
 ]
