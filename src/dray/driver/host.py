@@ -14,7 +14,7 @@ from dray.client.port import Client, Unreachable
 from dray.client.retrying import Pace
 from dray.driver.cdifiles import CdiStore
 from dray.driver.checkpoint import Checkpoint
-from dray.driver.claims import ClaimRef, Prepared
+from dray.driver.claims import ClaimRef, Prepared, PreparedClaim
 from dray.driver.devices import Devices, Pool, Reach
 from dray.driver.health import HealthWatch
 from dray.driver.metrics import DriverMetrics
@@ -110,6 +110,10 @@ class DriverHost:
     def health_changed(self) -> None:
         """Have the driver asked for the health of its devices again."""
         self.health.changed()
+
+    def prepared_claims(self) -> list[PreparedClaim]:
+        """What the checkpoint holds."""
+        return [record.to_release() for record in self._parts.checkpoint.records()]
 
     async def report(self, claim: ClaimRef, devices: Reports) -> None:
         """Write what the claim's status says of some of its devices."""

@@ -70,6 +70,14 @@ class Host(Protocol):
         """Have `Driver.health` asked again now."""
         ...
 
+    def prepared_claims(self) -> Sequence[PreparedClaim]:
+        """The claims that are prepared, or half so, each with what the driver gave it to remember.
+
+        Within `prepare` and `unprepare` this is the whole truth, after a restart and beside another instance too, so
+        that a driver which divides something among claims needs no record of its own.
+        """
+        ...
+
     async def report(self, claim: ClaimRef, devices: Sequence[tuple[DeviceKey, DeviceReport]]) -> None:
         """Write what the claim's status says of some of its devices; other entries stay as they are.
 
