@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from dray.drivers.sysfs import Sysfs
+from dray.driver.sysfs import Sysfs
 
 
 def plant(root: Path, files: Mapping[str, str], links: Mapping[str, str] | None = None) -> Sysfs:

@@ -8,7 +8,7 @@ from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
 from dray.drivers.net.attachment import read_home
 from dray.drivers.net.interface import Interface
-from dray.drivers.sysfs import Sysfs
+from dray.driver.sysfs import Sysfs
 
 __all__ = ["list_interfaces", "list_visitors", "read_hardware"]
 

@@ -22,7 +22,7 @@ from dray.drivers.net.discovery import list_interfaces, list_visitors
 from dray.drivers.net.interface import DRIVER, Interface, describe_interface, is_offered, name_device
 from dray.drivers.net.moving import Arrival, MoveError, attach, bring_home
 from dray.drivers.net.namespaces import NamespaceError, Namespaces
-from dray.drivers.sysfs import Sysfs
+from dray.driver.sysfs import Sysfs
 from dray.errors import DrayError
 from dray.values.times import Time
 

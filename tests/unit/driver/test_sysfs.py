@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from dray.drivers.sysfs import Sysfs, parse_cpu_list
+from dray.driver.sysfs import Sysfs, parse_cpu_list
 from tests.unit.drivers.systree import plant
 
 BDF = "0000:18:00.0"
