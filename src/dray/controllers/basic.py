@@ -1,10 +1,9 @@
 """The controllers without which an API server cannot be used, together."""
 
 import asyncio
-from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
-from dray.api.registry import AnyKind, Registry
+from dray.api.registry import Registry
 from dray.client.port import Client
 from dray.client.retrying import Pace
 from dray.client.sharing import SharedInformers
@@ -18,11 +17,9 @@ from dray.controllers.namespacedeletion import NamespaceDeletion
 from dray.controllers.priorityclasses import SystemClasses
 from dray.controllers.quotastatus import QuotaStatus
 from dray.controllers.runtime import Controller, Effects
+from dray.controllers.served import choose_mirrored
 
 __all__ = ["BasicControllers", "run_basic_controllers"]
-
-_UNWATCHED: Final = frozenset({"events"})
-"""Many and short-lived; nothing belongs to them, and their namespace is emptied by listing."""
 
 
 class BasicControllers:
@@ -45,7 +42,7 @@ class BasicControllers:
         self._has_own_informers = informers is None
         pace = Pace(effects.clock, effects.entropy)
         self._informers = informers or SharedInformers(client, pace, effects.log)
-        self._mirrors = Mirrors(self._informers, _choose_kinds(registry))
+        self._mirrors = Mirrors(self._informers, choose_mirrored(registry))
         self._controllers: tuple[Controller[Any], ...] = tuple(
             each.controller
             for each in (
@@ -73,13 +70,6 @@ class BasicControllers:
             await self._mirrors.wait_synced()
             for controller in self._controllers:
                 tasks.create_task(controller.run(), name=controller.name)
-
-
-def _choose_kinds(registry: Iterable[AnyKind]) -> list[AnyKind]:
-    """Kinds whose objects can be watched, and can go."""
-    return [
-        kind for kind in registry if {"delete", "list", "watch"} <= set(kind.verbs) and kind.plural not in _UNWATCHED
-    ]
 
 
 async def run_basic_controllers(client: Client, registry: Registry, root_ca: str, effects: Effects) -> None:
