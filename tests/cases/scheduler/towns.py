@@ -117,9 +117,7 @@ def _read_node(name: str, facts: Facts) -> Node:
         "spec": {key: facts[key] for key in ("taints", "unschedulable") if key in facts},
         "status": {
             "allocatable": _texts({**ROOM, **facts.get("allocatable", {})}),
-            "images": [
-                {"names": [image], "sizeBytes": size * 2**20} for image, size in facts.get("images", {}).items()
-            ],
+            "images": images,
             "declaredFeatures": facts.get("features", []),
         },
     }
