@@ -6,9 +6,9 @@ from typing import Any, Final
 from msgspec.structs import replace
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
+from dray.driver.sysfs import Sysfs
 from dray.drivers.net.attachment import read_home
 from dray.drivers.net.interface import Interface
-from dray.driver.sysfs import Sysfs
 
 __all__ = ["list_interfaces", "list_visitors", "read_hardware"]
 

@@ -16,13 +16,13 @@ from dray.driver.claims import AllocatedDevice, Claim, DeviceReport, Prepared, P
 from dray.driver.config import DriverConfig
 from dray.driver.devices import Devices
 from dray.driver.port import Driver
+from dray.driver.sysfs import Sysfs
 from dray.drivers.net.attachment import plan_attachment
 from dray.drivers.net.config import NetworkConfig
 from dray.drivers.net.discovery import list_interfaces, list_visitors
 from dray.drivers.net.interface import DRIVER, Interface, describe_interface, is_offered, name_device
 from dray.drivers.net.moving import Arrival, MoveError, attach, bring_home
 from dray.drivers.net.namespaces import NamespaceError, Namespaces
-from dray.driver.sysfs import Sysfs
 from dray.errors import DrayError
 from dray.values.times import Time
 
