@@ -90,6 +90,7 @@ def feasible_nodes(
             verdict = found[0].verdict
             plan.remember(key, verdict)
         groups.append(NodeGroup(node_class.nodes, verdict))
+    cluster.plans.judged += len(groups)
     return Feasibility(tuple(groups), cluster.names)
 
 
@@ -100,6 +101,7 @@ def _judge(
 
     Whether the search comes to such a device depends on the order of devices, in which equal nodes differ.
     """
+    cluster.plans.searched += 1
     view = cluster.view_number(node_class.representative)
     if view.failure is not None:
         return [NodeGroup(node_class.nodes, view.failure)]

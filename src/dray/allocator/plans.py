@@ -53,6 +53,8 @@ class Plans:
     def __init__(self, language: Language, interner: Interner) -> None:
         self.classes: dict[str, DeviceClass] = {}
         self.matcher = Matcher(language, interner)
+        self.judged = self.searched = 0
+        """How often a class of nodes was judged, and how often that took a search."""
         self._interner = interner
         self._plans: dict[Hashable, Plan] = {}
 

@@ -94,6 +94,7 @@ def assume(state: SchedulerState, entry: Entry, pod: Pod, chosen: Chosen, now: M
     for claim, allocation in promised:
         state.claims.promise(claim, allocation, uid)
     state.cluster.ledger.forget_history()
+    state.counters.steps += chosen.allocation.steps
     order = _plan_writes(state, pod, name, chosen)
     written = {write.claim.metadata.uid for write in order.writes}
     reserved = tuple(each.claim for each in chosen.wish.claims if each.claim.metadata.uid not in written)

@@ -310,6 +310,8 @@ class Allocation(NamedTuple):
 
     results: tuple[tuple[ResourceClaim, AllocationResult], ...]
     served: DeviceServed | None = None
+    steps: int = 0
+    """Choices that the search looked at."""
 
 
 def allocate_devices(
@@ -323,8 +325,8 @@ def allocate_devices(
     node = world.cluster.names[number]
     outcome = allocate(claims, world.cluster, node, share_ids=share_ids, policy=policy)
     match outcome:
-        case Allocated(allocations):
-            return Allocation(tuple(zip(claims, allocations, strict=True)), served)
+        case Allocated(allocations, steps):
+            return Allocation(tuple(zip(claims, allocations, strict=True)), served, steps)
         case Failed(_, message):
             return DeviceFailure(message)
         case BudgetExhausted():

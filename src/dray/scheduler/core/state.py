@@ -123,6 +123,8 @@ class Counters:
     preemptions: int = 0
     victims: int = 0
     explanations: int = 0
+    steps: int = 0
+    """Choices that the search for devices looked at."""
 
     def count(self, result: str, profile: str) -> None:
         """Note how an attempt ended."""

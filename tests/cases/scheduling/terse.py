@@ -1,6 +1,6 @@
 """Objects of cases about the scheduler: written tersely, stored through the API.
 
-    {node: a, labels: {zone: x}, taints: [...], cpu: 4, allocatable: {x.io/gpu: 2}, features: [...], unschedulable: true}
+    {node: a, labels: {zone: x}, taints: [...], cpu: 4, allocatable: {x.io/gpu: 2}, features: [...]}
     {devices: [gpu-0, gpu-1], at: a, driver: gpu.x.io}     or {devices: {gpu-0: {attributes: {model: big}}}, at: a}
     {class: gpu, select: 'device.driver == "gpu.x.io"', extended: x.io/gpu}
     {template: gpus, ask: 2 gpu}      {claim: shared, ask: gpu}      {claim: c, ask: [{...a request...}]}

@@ -1,12 +1,13 @@
 """Runs the tables beside it: what is there, what happens, and where pods are then, or why they are nowhere.
 
-`given` is stored through the API in order. `do` is a list of steps, each followed by rest: `put` an object, `delete` one
-by `sort name`, `finish` a pod, `wait` seconds, `fail` requests of one verb and kind a number of times, `restart` the
-scheduler and the controllers, `report` the state of a device. Objects are written as `terse.py` says.
+`given` is stored through the API in order. `do` is a list of steps, each followed by rest: `put` an object, `delete`
+one by `sort name`, `finish` a pod, `wait` seconds, `fail` requests of one verb and kind a number of times, `restart`
+the scheduler and the controllers, `patch` an object `with` something. Objects are written as `terse.py` says.
 
-Of `want` is compared what is given: `pods` by node (`-` for none), `waits` has Kubernetes' part of the message that
-tells why, `explained` words of what follows it, `claims` what they hold and for whom, `events` the reasons told of a
-pod, `reasons` that of its condition. Every decision is audited, and so is what is stored in the end.
+Of `want`, and of `then` after a step, is compared what is given: `pods` by node (`-` for none), `waits` has Kubernetes'
+part of the message that tells why, `explained` words of what follows it, `claims` what they hold and for whom, `events`
+the reasons told of a pod, `reasons` that of its condition. Every decision is audited, and so is what is stored in the
+end.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ from dray.api.events.kinds import EVENT
 from dray.api.resource.kinds import RESOURCE_CLAIM
 from dray.client.port import ObjectName, Patch, PatchType
 from dray.errors import Conflict
-from tests.cases.scheduler.terse import KINDS, NAMESPACE_NAME, store
+from tests.cases.scheduling.terse import KINDS, NAMESPACE_NAME, store
 from tests.unit.controllers.cluster import Call
 from tests.unit.scheduler.rig import Rig, rigged
 
