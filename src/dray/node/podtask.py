@@ -165,6 +165,7 @@ class PodTask:
         if not self.state.is_done or self._inbox:
             return
         if self._is_gone:
+            await self._work.forget(self.pod)
             self._finished(self.pod.metadata.uid)
         elif self.pod.metadata.deletion_timestamp is not None:
             await self._delete()

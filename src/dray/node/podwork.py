@@ -99,6 +99,10 @@ class PodWork:
             return ClaimsEvent(ClaimsPhase.READY, self._later(_RELEASE_RETRY_SECONDS))
         return ClaimsEvent(ClaimsPhase.RELEASED)
 
+    async def forget(self, pod: Pod) -> None:
+        """Keep nothing of a pod that is gone."""
+        await self._runtime.forget(pod)
+
     async def open_sandbox(self, pod: Pod) -> Event:
         """Make a place for the pod's containers."""
         try:
@@ -121,6 +125,8 @@ class PodWork:
             self.tell(pod, EventType.WARNING, "Failed", f"Error: {fault}", container=container)
             return StartFailed(container.name, reason, str(fault), self.around.clock.now())
         self.tell(pod, EventType.NORMAL, "Started", "Container started", container=container)
+        for note_reason, text in found.notes if run.restarts == 0 else ():
+            self.tell(pod, EventType.NORMAL, note_reason, text, container=container)
         self._announce(pod, container, found, offer)
         ending.begin(found)
         await self._prober.run_start_hook(pod, container, found, offer)

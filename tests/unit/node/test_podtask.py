@@ -30,7 +30,7 @@ async def test_a_pod_gets_its_claim_and_gives_it_back(world: World) -> None:
     await world.wait_phase("p", "Running")
     assert world.driver.calls == [("prepare", ("c",))]
     task = agent.pods[0]
-    log = b"".join([piece async for piece in agent.runtime.open_log(task.pod, "main", LogOptions())])
+    log = b"".join([piece async for piece in await agent.runtime.open_log(task.pod, "main", LogOptions())])
     assert f"GPU={claim.metadata.uid}\n".encode() in log
     await world.delete("p")
     await world.wait_gone("p")

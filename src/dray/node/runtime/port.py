@@ -60,6 +60,8 @@ class FoundContainer(Struct, frozen=True):
     name: str
     container_id: str
     started_at: Time
+    notes: tuple[tuple[str, str], ...] = ()
+    """Reason and text of what a user should be told about how it runs."""
 
 
 Report = Callable[[ContainerEnd], None]
@@ -84,7 +86,11 @@ class Runtime(Protocol):
         ...
 
     async def close_sandbox(self, pod: Pod) -> None:
-        """Give up the place and everything kept of the pod, logs included. Repeating it is a no-op."""
+        """Give up the place; logs stay. Repeating it is a no-op."""
+        ...
+
+    async def forget(self, pod: Pod) -> None:
+        """Keep nothing of the pod any more, logs included: it is no longer in the API server."""
         ...
 
     async def start(self, order: ContainerOrder, report: Report) -> FoundContainer:
@@ -106,8 +112,8 @@ class Runtime(Protocol):
         """Run a command in a container: whether it succeeded, and what it said. Unknown ids have failed."""
         ...
 
-    def open_log(self, pod: Pod, container: str, options: LogOptions) -> AsyncGenerator[bytes, None]:
-        """The log of a container. Raises BadRequest, before the first piece, where there is none."""
+    async def open_log(self, pod: Pod, container: str, options: LogOptions) -> AsyncGenerator[bytes, None]:
+        """The log of a container. Raises BadRequest where there is none."""
         ...
 
     async def execute(self, container_id: str, command: Command) -> Execution:

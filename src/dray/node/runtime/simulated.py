@@ -98,6 +98,9 @@ class SimulatedRuntime:
     async def close_sandbox(self, pod: Pod) -> None:
         """See `Runtime.close_sandbox`."""
         self._sandboxes.pop(pod.metadata.uid, None)
+
+    async def forget(self, pod: Pod) -> None:
+        """See `Runtime.forget`."""
         for container in _names(pod):
             self._logs.pop((pod.metadata.uid, container), None)
 
@@ -192,6 +195,9 @@ class SimulatedRuntime:
         if chosen is None:
             which = "previous terminated container" if options.previous else "container"
             raise BadRequest(f'{which} "{container}" in pod "{pod.metadata.name}" not found')
+        return self._read(chosen, options)
+
+    async def _read(self, chosen: _Container, options: LogOptions) -> AsyncGenerator[bytes, None]:
         lines = [LogLine(chosen.started_at, "stdout", each.encode()) for each in chosen.lines]
         for piece in render_lines(select_lines(lines, options, self._clock.now()), options):
             yield piece

@@ -1,0 +1,134 @@
+"""Starting local processes: with an environment and processors of their own, ended as a whole.
+
+A process is started in a thread that has the processors it is to have, because a child inherits them; and in a session
+of its own, so that it can be ended with everything it started.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO, Final
+
+__all__ = ["ProcessOrder", "Spawner", "find_cpus", "kill_group", "read_pieces", "wait_for_exit"]
+
+_CPUSET_PREFIX: Final = "DRA_CPUSET_"
+"""Variables by which CPU drivers tell which processors a container may use."""
+
+_PIECE_BYTES: Final = 32 << 10
+
+Stream = int | IO[bytes] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessOrder:
+    """What to start."""
+
+    words: Sequence[str]
+    within: Sequence[str] = ()
+    """Words before them, which put the process into namespaces."""
+    env: Mapping[str, str]
+    folder: str
+    cpus: frozenset[int] = frozenset()
+    """Processors it may use; empty means those of the agent."""
+    stdin: Stream = subprocess.DEVNULL
+    stdout: Stream = subprocess.PIPE
+    stderr: Stream = subprocess.PIPE
+    has_terminal: bool = False
+    """Whether stdin is a terminal, which then controls the process."""
+
+
+class Spawner:
+    """Starts processes, one after the other, in a thread that lives as long as it does."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spawner")
+
+    async def spawn(self, order: ProcessOrder) -> subprocess.Popen[bytes]:
+        """Start a process. Raises OSError where it cannot be started."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _spawn, order)
+
+
+def _spawn(order: ProcessOrder) -> subprocess.Popen[bytes]:
+    usual = os.sched_getaffinity(0)
+    # `setsid --ctty` makes the terminal its own; else a new session is enough.
+    words = [*(("setsid", "--ctty") if order.has_terminal else ()), *order.within, *order.words]
+    try:
+        if order.cpus:
+            os.sched_setaffinity(0, order.cpus)
+        return subprocess.Popen(
+            words,
+            env=dict(order.env),
+            cwd=order.folder,
+            stdin=order.stdin,
+            stdout=order.stdout,
+            stderr=order.stderr,
+            start_new_session=not order.has_terminal,
+        )
+    finally:
+        os.sched_setaffinity(0, usual)
+
+
+def find_cpus(env: Mapping[str, str]) -> frozenset[int]:
+    """The processors that variables of CPU drivers name together; none if there are no such variables."""
+    sets = [_parse_cpus(value) for name, value in env.items() if name.startswith(_CPUSET_PREFIX)]
+    return frozenset().union(*sets)
+
+
+def _parse_cpus(text: str) -> frozenset[int]:
+    """Read `0-3,8`; what is no list of processors is none."""
+    cpus: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if not first.isdecimal() or (last and not last.isdecimal()):
+            return frozenset()
+        cpus.update(range(int(first), int(last or first) + 1))
+    return frozenset(cpus)
+
+
+async def wait_for_exit(process: subprocess.Popen[bytes]) -> int:
+    """Wait until a process has ended; its code, negative for a signal. Nothing of its group outlives it."""
+    loop = asyncio.get_running_loop()
+    descriptor = os.pidfd_open(process.pid)
+    ended = asyncio.Event()
+    loop.add_reader(descriptor, ended.set)
+    try:
+        await ended.wait()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+    kill_group(process.pid, signal.SIGKILL)
+    return process.wait()
+
+
+async def read_pieces(source: int) -> AsyncGenerator[bytes, None]:
+    """What is written to the other end of a pipe or terminal, as it comes, until nobody has it open any more."""
+    loop = asyncio.get_running_loop()
+    os.set_blocking(source, False)
+    readable = asyncio.Event()
+    loop.add_reader(source, readable.set)
+    try:
+        while True:
+            await readable.wait()
+            try:
+                piece = os.read(source, _PIECE_BYTES)
+            except BlockingIOError:
+                readable.clear()
+                continue
+            except OSError:  # how the end of a terminal shows
+                return
+            if not piece:
+                return
+            yield piece
+    finally:
+        loop.remove_reader(source)
+
+
+def kill_group(pid: int, number: int) -> None:
+    """Send a signal to a process and everything it started in its session. One that is gone is a no-op."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
