@@ -33,6 +33,7 @@ THEMES: tuple[Theme, ...] = (
     frozenset([Feature.SPREAD]),
 )
 
+SOME = LabelSelector(match_labels={"tier": "1"})
 budgets = st.builds(
     lambda number, selector, allowed: PodDisruptionBudget(
         metadata=ObjectMeta(namespace="left", name=f"budget-{number}"),
@@ -40,8 +41,8 @@ budgets = st.builds(
         status=PodDisruptionBudgetStatus(disruptions_allowed=allowed),
     ),
     number=st.integers(0, 2),
-    selector=st.sampled_from((LabelSelector(), LabelSelector(match_labels={"app": "x"}), None)),
-    allowed=st.integers(0, 2),
+    selector=st.sampled_from((LabelSelector(), LabelSelector(match_labels={"app": "x"}), SOME, None)),
+    allowed=st.sampled_from((0, 0, 1, 2)),
 )
 
 
@@ -150,7 +151,7 @@ def cost(plan: Plan) -> tuple[int, int, int, int, int, int]:
 @given(data=st.data(), theme=st.sampled_from(THEMES))
 def test_plans_are_those_of_the_definition(data: st.DataObject, theme: Theme) -> None:
     drawn = case(data, theme)
-    newcomer = replace_priority(data.draw(pods(99, theme)), 3)
+    newcomer = replace_priority(data.draw(pods(99, theme)), data.draw(st.sampled_from((1, 2, 3, 3))))
     placement = Placement(drawn.snapshot, Profile())
     examined = placement.examine(newcomer)
     held = sum(

@@ -34,8 +34,7 @@ class Applicant:
     @cached_property
     def kin(self) -> Kin:
         """What selectors of other pods see of it."""
-        metadata = self.pod.metadata
-        return Kin(metadata.namespace, metadata.labels)
+        return Kin(self.pod)
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:

@@ -9,54 +9,40 @@ from dray.api.core.pod import Pod
 __all__ = ["Kin", "Kinship"]
 
 
+_Key = tuple[str, bool, tuple[tuple[str, str], ...]]
+
+
 class Kin:
-    """A namespace and labels, and whether its pods are on their way out. Equal ones are one object, see `Kinship`."""
+    """A namespace and labels, and whether its pods are on their way out. Those that `Kinship` counts are unique."""
 
-    __slots__ = ("is_leaving", "labels", "namespace")
+    __slots__ = ("is_leaving", "key", "labels", "namespace")
 
-    def __init__(self, namespace: str, labels: Mapping[str, str], *, is_leaving: bool = False) -> None:
-        self.namespace = namespace
-        self.labels = labels
-        self.is_leaving = is_leaving
+    def __init__(self, pod: Pod) -> None:
+        metadata = pod.metadata
+        self.namespace = metadata.namespace
+        self.labels: Mapping[str, str] = metadata.labels
+        self.is_leaving = metadata.deletion_timestamp is not None
+        self.key: _Key = (self.namespace, self.is_leaving, tuple(sorted(self.labels.items())))
 
 
 class Kinship:
     """All kin with pods on nodes, and how many pods each has. What is known of a kin may be kept with the object."""
 
     def __init__(self) -> None:
-        self._by_key: dict[tuple[object, ...], Kin] = {}
+        self._by_key: dict[_Key, Kin] = {}
         self._sizes: dict[Kin, int] = {}
 
     def __len__(self) -> int:
         return len(self._by_key)
 
-    def find(self, pod: Pod) -> Kin:
-        """The kin of a pod; one of its own, unknown to others, if no pod on a node is like it."""
-        return self._by_key.get(_key(pod)) or _kin(pod)
+    def join(self, kin: Kin) -> Kin:
+        """Count a pod in, and get the one object for all of its kin."""
+        known = self._by_key.setdefault(kin.key, kin)
+        self._sizes[known] = self._sizes.get(known, 0) + 1
+        return known
 
-    def join(self, pod: Pod) -> Kin:
-        """Count a pod in."""
-        key = _key(pod)
-        kin = self._by_key.get(key)
-        if kin is None:
-            kin = self._by_key[key] = _kin(pod)
-        self._sizes[kin] = self._sizes.get(kin, 0) + 1
-        return kin
-
-    def leave(self, pod: Pod) -> None:
+    def leave(self, kin: Kin) -> None:
         """Count a pod out."""
-        key = _key(pod)
-        kin = self._by_key[key]
         self._sizes[kin] -= 1
         if not self._sizes[kin]:
-            del self._sizes[kin], self._by_key[key]
-
-
-def _key(pod: Pod) -> tuple[object, ...]:
-    metadata = pod.metadata
-    return (metadata.namespace, metadata.deletion_timestamp is None, tuple(sorted(metadata.labels.items())))
-
-
-def _kin(pod: Pod) -> Kin:
-    metadata = pod.metadata
-    return Kin(metadata.namespace, metadata.labels, is_leaving=metadata.deletion_timestamp is not None)
+            del self._sizes[kin], self._by_key[kin.key]

@@ -103,7 +103,7 @@ class FilterTrial:
 
     def put_back(self, placed: PlacedPod) -> None:
         """Put a pod back that was taken away."""
-        self._trial.put(placed.pod)
+        self._trial.put_back(placed)
         self._devices.put_back(placed.pod)
 
     def reasons(self) -> tuple[str, ...]:

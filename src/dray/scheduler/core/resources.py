@@ -71,8 +71,11 @@ def footprint_of(pod: Pod) -> Footprint:
     claims take of the node's own resources, as the status tells. While a container is being resized it counts with the
     larger of what it has and what it wants.
     """
-    spec = pod.spec
-    states = {each.name: each for each in (*pod.status.container_statuses, *pod.status.init_container_statuses)}
+    spec, status = pod.spec, pod.status
+    is_plain = not (spec.init_containers or spec.overhead or spec.resources or status.container_statuses)
+    if is_plain and not status.node_allocatable_resource_claim_statuses:
+        return _plain_footprint(spec.containers)
+    states = {each.name: each for each in (*status.container_statuses, *status.init_container_statuses)}
     requests = _sum(spec, states, {})
     guesses = _sum(spec, states, _GUESS)
     whole = {} if spec.resources is None else _whole_of(spec)
@@ -86,6 +89,20 @@ def footprint_of(pod: Pod) -> Footprint:
         {name: amount for name, amount in requests.items() if amount},
         {name: guesses.get(name, 0) for name in _GUESS},
     )
+
+
+def _plain_footprint(containers: Iterable[Container]) -> Footprint:
+    """The sums, for the many pods that have nothing but containers."""
+    requests: dict[str, int] = {}
+    cpu = memory = 0
+    for container in containers:
+        amounts = amounts_of(container.resources.requests)
+        cpu += amounts.get(CPU, _GUESS[CPU])
+        memory += amounts.get(MEMORY, _GUESS[MEMORY])
+        for name, amount in amounts.items():
+            if amount:
+                requests[name] = requests.get(name, 0) + amount
+    return Footprint(requests, {CPU: cpu, MEMORY: memory})
 
 
 def _whole_of(spec: PodSpec) -> dict[str, int]:

@@ -7,7 +7,7 @@ only replaced. One owner; not for use by several threads at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from msgspec.structs import replace
@@ -20,12 +20,12 @@ from dray.api.policy.budget import PodDisruptionBudget
 from dray.errors import InternalError
 from dray.scheduler.core.disks import disks_of
 from dray.scheduler.core.journal import Journal
-from dray.scheduler.core.kin import Kinship
+from dray.scheduler.core.kin import Kin, Kinship
 from dray.scheduler.core.nodeinfo import NodeInfo, PlacedPod, host_ports, priority_of
 from dray.scheduler.core.resources import footprint_of
 from dray.scheduler.core.terms import TermBook, terms_of
 
-__all__ = ["Snapshot"]
+__all__ = ["Snapshot", "Trial"]
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
 
@@ -65,8 +65,6 @@ class Snapshot:
         self._nominated: dict[str, dict[str, Pod]] = {}
         self._nominations: dict[str, str] = {}
 
-    # Nodes
-
     def put_node(self, node: Node) -> None:
         """Add a node or replace it. Pods that were put for a node of this name before are on it at once."""
         name = node.metadata.name
@@ -83,7 +81,8 @@ class Snapshot:
         if gone is None:
             return
         self.present &= ~(1 << gone.number)
-        self._pods_by_absent_node[name] = dict(gone.pods)
+        if gone.pods:
+            self._pods_by_absent_node[name] = dict(gone.pods)
         self._note_node(gone.number)
 
     def find_number(self, name: str) -> int | None:
@@ -106,8 +105,6 @@ class Snapshot:
         """All nodes there are, by number."""
         return iter(sorted(self._nodes.values(), key=lambda node: node.number))
 
-    # Pods
-
     def put_pod(self, pod: Pod) -> None:
         """Put a pod on the node its spec names, or replace it. A pod without a node, or that is finished, is removed.
 
@@ -116,30 +113,26 @@ class Snapshot:
         self.remove_pod(pod.metadata.uid)
         if not pod.spec.node_name or pod.status.phase in _FINISHED:
             return
-        self._place(
-            PlacedPod(pod, self.kinship.join(pod), priority_of(pod), footprint_of(pod), host_ports(pod), terms_of(pod))
-        )
+        self._place(PlacedPod(pod, Kin(pod), priority_of(pod), footprint_of(pod), host_ports(pod), terms_of(pod)))
 
     def remove_pod(self, uid: str) -> None:
         """Forget a pod on a node. One that is not known is a no-op."""
-        placed = self._pods.pop(uid, None)
-        if placed is None:
-            return
-        self._pods_with_disks.pop(uid, None)
-        self.kinship.leave(placed.pod)
-        self.terms.remove(placed.terms)
-        self._displace(placed)
+        placed = self._pods.get(uid)
+        if placed is not None:
+            self._displace(placed)
 
     def find_pod(self, uid: str) -> Pod | None:
         """The pod on a node with that uid."""
         placed = self._pods.get(uid)
         return None if placed is None else placed.pod
 
+    def find_placed(self, uid: str) -> PlacedPod | None:
+        """The same, with what it takes there."""
+        return self._pods.get(uid)
+
     def pods_with_disks(self) -> tuple[Pod, ...]:
         """The pods on nodes that name disks outright. There are hardly any left in the world."""
         return tuple(self._pods_with_disks.values())
-
-    # Nominations
 
     def nominate(self, pod: Pod, node_name: str) -> None:
         """Keep room for a pod on a node that is being cleared for it: pods of less priority must fit beside it."""
@@ -163,8 +156,6 @@ class Snapshot:
     def nominated_names(self) -> tuple[str, ...]:
         """The nodes on which room is kept for some pod."""
         return tuple(self._nominated)
-
-    # What pods are judged by besides
 
     def put_namespace(self, namespace: Namespace) -> None:
         """Add a namespace or replace it; terms about other pods may select by its labels."""
@@ -211,12 +202,10 @@ class Snapshot:
         """The budgets of a namespace, by name."""
         return tuple(each for key, each in sorted(self._budgets.items()) if key[0] == namespace)
 
-    # What if
-
     @contextmanager
     def trial(self) -> Iterator[Trial]:
         """Pods may be put on nodes and taken off within the block; afterwards everything is as before."""
-        trial = Trial(self)
+        trial = Trial(self._place, self)
         try:
             yield trial
         finally:
@@ -233,6 +222,8 @@ class Snapshot:
 
     def _place(self, placed: PlacedPod) -> None:
         uid = placed.pod.metadata.uid
+        # Those of one kin share one object, which may have come and gone while this pod was nowhere.
+        placed = placed._replace(kin=self.kinship.join(placed.kin))
         self._pods[uid] = placed
         self.terms.add(placed.terms)
         if disks_of(placed.pod):
@@ -246,14 +237,18 @@ class Snapshot:
             self.changes.note(node.number)
 
     def _displace(self, placed: PlacedPod) -> None:
-        name = placed.pod.spec.node_name
+        uid, name = placed.pod.metadata.uid, placed.pod.spec.node_name
+        del self._pods[uid]
+        self._pods_with_disks.pop(uid, None)
+        self.kinship.leave(placed.kin)
+        self.terms.remove(placed.terms)
         node = self._nodes.get(name)
         if node is not None:
-            node.remove(placed.pod.metadata.uid)
+            node.remove(uid)
             self.changes.note(node.number)
             return
         waiting = self._pods_by_absent_node.get(name, {})
-        waiting.pop(placed.pod.metadata.uid, None)
+        waiting.pop(uid, None)
         if not waiting:
             self._pods_by_absent_node.pop(name, None)
 
@@ -265,18 +260,20 @@ class Snapshot:
 class Trial:
     """Changes of pods that will be undone, the latest first."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, put: Callable[[PlacedPod], None], snapshot: Snapshot) -> None:
+        self._put = put
         self._snapshot = snapshot
-        self._before: list[tuple[str, Pod | None]] = []
-
-    def put(self, pod: Pod) -> None:
-        """Put a pod on the node its spec names."""
-        self._remember(pod.metadata.uid)
-        self._snapshot.put_pod(pod)
+        self._before: list[tuple[str, PlacedPod | None]] = []
 
     def put_on(self, pod: Pod, node_name: str) -> None:
         """Put a pod on a node of that name."""
-        self.put(replace(pod, spec=replace(pod.spec, node_name=node_name)))
+        self._remember(pod.metadata.uid)
+        self._snapshot.put_pod(replace(pod, spec=replace(pod.spec, node_name=node_name)))
+
+    def put_back(self, placed: PlacedPod) -> None:
+        """Put a pod back that was taken away."""
+        self._remember(placed.pod.metadata.uid)
+        self._put(placed)
 
     def remove(self, uid: str) -> None:
         """Take a pod off its node."""
@@ -286,11 +283,10 @@ class Trial:
     def undo(self) -> None:
         """Go back to how it was."""
         while self._before:
-            uid, pod = self._before.pop()
-            if pod is None:
-                self._snapshot.remove_pod(uid)
-            else:
-                self._snapshot.put_pod(pod)
+            uid, placed = self._before.pop()
+            self._snapshot.remove_pod(uid)
+            if placed is not None:
+                self._put(placed)
 
     def _remember(self, uid: str) -> None:
-        self._before.append((uid, self._snapshot.find_pod(uid)))
+        self._before.append((uid, self._snapshot.find_placed(uid)))
