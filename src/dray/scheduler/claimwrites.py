@@ -4,7 +4,10 @@ Every write says which state of the claim it was made for, so that a race is los
 is never less than what was decided: a claim that holds other devices by now is a failure, and the pod is decided anew.
 """
 
+import asyncio
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -30,10 +33,21 @@ __all__ = ["ClaimWrites", "WriteFailed"]
 _ATTEMPTS: Final = 5
 _RETRY_SECONDS: Final = 0.01
 """Between attempts to win a race for a claim, as in Kubernetes."""
+_REMEMBERED: Final = 1024
+"""Claims of which it is remembered how they were written last, so that the next pod need not find out."""
 
 
 class WriteFailed(Exception):
     """A claim could not be written; the message is Kubernetes'."""
+
+
+@dataclass(slots=True, eq=False)
+class _Turn:
+    """Who writes a claim now, and what the last who did came back with. The lock guards `latest`."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    takers: int = 0
+    latest: ResourceClaim | None = None
 
 
 class ClaimWrites:
@@ -43,13 +57,35 @@ class ClaimWrites:
         self._client = client
         self._pace = pace
         self._note_creation = note_creation
+        self._turns: OrderedDict[str, _Turn] = OrderedDict()
+        """By uid of the claim, the last written at the end."""
 
     async def reserve(self, write: ClaimWrite) -> ResourceClaim:
         """Give a claim its devices, if any were decided on, and reserve it. Repeating it changes nothing.
 
-        Raises WriteFailed, after which `learn` tells what became of the claim.
+        Pods that share a claim take turns, so that they do not lose races against each other. Raises WriteFailed, after
+        which `learn` tells what became of the claim.
         """
-        claim = write.claim
+        uid = write.claim.metadata.uid
+        turn = self._turns.setdefault(uid, _Turn())
+        self._turns.move_to_end(uid)
+        self._forget_old_turns()
+        turn.takers += 1
+        try:
+            async with turn.lock:
+                turn.latest = await self._win(_newer(write.claim, turn.latest), write)
+                return turn.latest
+        finally:
+            turn.takers -= 1
+
+    def _forget_old_turns(self) -> None:
+        while len(self._turns) > _REMEMBERED:
+            uid, oldest = next(iter(self._turns.items()))
+            if oldest.takers:
+                break
+            del self._turns[uid]
+
+    async def _win(self, claim: ResourceClaim, write: ClaimWrite) -> ResourceClaim:
         for attempt in range(_ATTEMPTS):
             try:
                 return await self._reserve_once(claim, write)
@@ -181,6 +217,12 @@ class ClaimWrites:
                 claim = latest
             else:
                 return
+
+
+def _newer(claim: ResourceClaim, other: ResourceClaim | None) -> ResourceClaim:
+    if other is None or int(other.metadata.resource_version) < int(claim.metadata.resource_version):
+        return claim
+    return other
 
 
 def _agree(written: AllocationResult | None, decided: AllocationResult) -> bool:

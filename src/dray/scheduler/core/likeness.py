@@ -15,7 +15,7 @@ from dray.scheduler.core.podclaims import PodClaim
 
 __all__ = ["likeness_of"]
 
-_encoder = msgspec.json.Encoder(order="deterministic")
+_encoder = msgspec.json.Encoder(enc_hook=str, order="deterministic")
 
 
 def likeness_of(pod: Pod, claims: Sequence[PodClaim]) -> Hashable:
