@@ -77,7 +77,9 @@ async def take_step(rig: Rig, wire: Wire, action: Json) -> None:
             sort, _, name = text.partition(" ")
             patch = Patch(PatchType.MERGE, yaml_to_json(body))
             subresource = "status" if "status" in body else ""
-            await rig.client.patch(KINDS[sort], ObjectName(name, NAMESPACE_NAME), patch, subresource=subresource)
+            kind = KINDS[sort]
+            namespace = NAMESPACE_NAME if kind.is_namespaced else ""
+            await rig.client.patch(kind, ObjectName(name, namespace), patch, subresource=subresource)
         case _:
             raise AssertionError(f"no such step: {action}")
     await rig.settle()

@@ -61,6 +61,7 @@ class Entry:
     place: Place = Place.TAKEN
     plugins: frozenset[str] = frozenset()
     added: float = 0.0
+    number: int = 0
     attempts: int = 0
     refusals: int = 0
     errors: int = 0
@@ -110,6 +111,7 @@ class Queue:
         self._resting_alone: dict[str, Entry] = {}
         self._kin: dict[Hashable, _Kin] = {}
         self._serials = count(1)
+        self._numbers = count()
         self._swept = 0.0
         self.incoming: dict[tuple[Place, str], int] = {}
         """How many entries came to a place, by what sent them there."""
@@ -138,18 +140,19 @@ class Queue:
 
     def add(self, entry: Entry, now: float, cause: str = "UnscheduledPodAdd") -> None:
         """Take a new entry in, to be tried as soon as possible, or let one that was gated be."""
-        if entry.key not in self._entries:
-            entry.added = now
-            self._entries[entry.key] = entry
+        self._welcome(entry, now)
         self._leave(entry)
         entry.since = now
         self._activate(entry, cause)
 
+    def _welcome(self, entry: Entry, now: float) -> None:
+        if entry.key not in self._entries:
+            entry.added, entry.number = now, next(self._numbers)
+            self._entries[entry.key] = entry
+
     def gate(self, entry: Entry, now: float) -> None:
         """Keep an entry away until it is added again: there is no use in trying it."""
-        if entry.key not in self._entries:
-            entry.added = now
-            self._entries[entry.key] = entry
+        self._welcome(entry, now)
         self._leave(entry)
         self._go(entry, Place.GATED, "UnscheduledPodAdd")
 
@@ -297,7 +300,7 @@ class Queue:
 
     def _send_next(self, kin: _Kin, now: float, cause: str) -> None:
         if kin.carrier is None and kin.resting:
-            kin.carrier = min(kin.resting.values(), key=lambda entry: entry.added)
+            kin.carrier = min(kin.resting.values(), key=lambda entry: entry.number)
             self._move(kin.carrier, now, cause)
 
     def _move(self, entry: Entry, now: float, cause: str) -> None:
