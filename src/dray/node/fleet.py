@@ -1,12 +1,14 @@
 """Agents of many nodes in one process: they share one view of pods, one row of timers, one stream of heartbeats.
 
-This is what runs nodes: `open_fleet`, then `Fleet.add_node` for each. One node is a fleet of one.
+This is what runs nodes: `open_fleet`, then `Fleet.add_node` for each. One node is a fleet of one. `assembly` puts
+together the two sorts of nodes there are, simulated ones and this machine.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from dray.api.core.node import Node
 from dray.api.core.pod import Pod
@@ -23,7 +25,9 @@ from dray.node.agent import NodeAgent, NodeParts
 from dray.node.heartbeat import Heartbeat
 from dray.node.metrics import NodeMetrics
 from dray.node.plugins import Registry
+from dray.node.podresources import serve_pod_resources
 from dray.node.registration import NodeFacts, register_node
+from dray.node.streams import AgentStreams
 from dray.node.surroundings import Surroundings
 from dray.node.timers import Timers
 
@@ -62,6 +66,11 @@ class Fleet:
         """By node."""
         return self._agents
 
+    @property
+    def streams(self) -> AgentStreams:
+        """Logs of the fleet's containers and commands in them."""
+        return AgentStreams(self._agents)
+
     async def add_nodes(self, nodes: Sequence[tuple[NodeFacts, NodeParts]]) -> list[NodeAgent]:
         """Register nodes side by side, and run their pods from then on."""
         return list(await asyncio.gather(*(self.add_node(*each) for each in nodes)))
@@ -76,8 +85,14 @@ class Fleet:
         if parts.plugin_root is not None:
             registry = Registry(parts.plugin_root / "plugins_registry", agent.drivers, self.around)
             self.around.tasks.create_task(registry.run(), name=f"plugins of {facts.name}")
+            socket = parts.plugin_root / "pod-resources" / "kubelet.sock"
+            self.around.tasks.create_task(self._list_resources(agent, socket), name=f"pod resources of {facts.name}")
         self.around.log.debug("node is up", node=node.metadata.name)
         return agent
+
+    async def _list_resources(self, agent: NodeAgent, socket: Path) -> None:
+        async with serve_pod_resources(agent, socket, self.around.clock):
+            await asyncio.Event().wait()
 
     async def _register(self, facts: NodeFacts) -> Node:
         attempt = 0
