@@ -32,11 +32,31 @@ _ITEM_ACTIONS = {
     "patch": ("patch", "patch"),
     "update": ("put", "put"),
 }
-_QUERY = {
-    "patch": ("dryRun", "fieldManager", "fieldValidation", "force"),
-    "post": ("dryRun", "fieldManager", "fieldValidation"),
-    "put": ("dryRun", "fieldManager", "fieldValidation"),
+_TEXT, _NUMBER, _FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
+_WRITE = {"dryRun": _TEXT, "fieldManager": _TEXT, "fieldValidation": _TEXT}
+_DELETE = {"dryRun": _TEXT, "gracePeriodSeconds": _NUMBER, "orphanDependents": _FLAG, "propagationPolicy": _TEXT}
+_LIST = {
+    "allowWatchBookmarks": _FLAG,
+    "continue": _TEXT,
+    "fieldSelector": _TEXT,
+    "labelSelector": _TEXT,
+    "limit": _NUMBER,
+    "resourceVersion": _TEXT,
+    "resourceVersionMatch": _TEXT,
+    "sendInitialEvents": _FLAG,
+    "timeoutSeconds": _NUMBER,
+    "watch": _FLAG,
 }
+_QUERY = {
+    "delete": _DELETE,
+    "deletecollection": {**_DELETE, **{name: _LIST[name] for name in ("fieldSelector", "labelSelector", "limit")}},
+    "get": {},
+    "list": _LIST,
+    "patch": {**_WRITE, "force": _FLAG},
+    "post": _WRITE,
+    "put": _WRITE,
+}
+"""What each action takes besides its path, with the type of each."""
 _DOCUMENT_VERSION = "3.0.0"
 
 
@@ -53,9 +73,10 @@ def build_openapi(kinds: Iterable[AnyKind], group: str, version: str) -> JsonObj
         if kind.group == group and kind.find_version(version) is not None:
             gvk = {"group": group, "kind": kind.name, "version": version}
             name = book.add_kind(get_codec(kind, version).wire_struct, gvk)
+            schema = book.refer(name)
             if "list" in kind.verbs:
                 book.add_list(name, gvk)
-            paths |= _paths(kind, version, gvk, book.refer(name))
+            paths |= _paths(kind, version, gvk, schema)
     return {
         "openapi": _DOCUMENT_VERSION,
         "info": {"title": "dray", "version": version},
@@ -102,20 +123,31 @@ def _operations(
             continue
         method, action = actions[verb]
         operation: JsonObject = {
-            "responses": {"200": {"content": {"application/json": {"schema": schema}}, "description": "OK"}},
+            "responses": _responses(action, schema),
             "x-kubernetes-action": action,
             "x-kubernetes-group-version-kind": dict(gvk),
         }
-        if method in _QUERY:
+        if _QUERY[action]:
             operation["parameters"] = [
-                {"in": "query", "name": name, "schema": {"type": "boolean" if name == "force" else "string"}}
-                for name in _QUERY[method]
+                {"in": "query", "name": name, "schema": type_} for name, type_ in _QUERY[action].items()
             ]
+        if method in ("patch", "post", "put"):
             types = PATCH_TYPES if method == "patch" else ("application/json", "application/yaml")
             body = {"type": "object"} if method == "patch" else schema
             operation["requestBody"] = {"content": {each: {"schema": body} for each in types}, "required": True}
         operations[method] = operation
     return operations
+
+
+def _responses(action: str, schema: JsonObject) -> JsonObject:
+    """The codes of success, with what comes with them; a refusal is a Status, which needs no schema of its own."""
+    if action == "list" and "$ref" in schema:
+        schema = {"$ref": f"{schema['$ref']}List"}
+    answer = {"content": {"application/json": {"schema": schema}}, "description": "OK"}
+    if action in ("delete", "deletecollection"):
+        answer = {"content": {"application/json": {"schema": {"type": "object"}}}, "description": "OK"}
+    codes = {"post": ("200", "201"), "put": ("200", "201"), "patch": ("200", "201")}.get(action, ("200",))
+    return dict.fromkeys(codes, answer)
 
 
 def _parameters(path: str) -> JsonObject:
