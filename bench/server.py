@@ -1,6 +1,7 @@
 """The API server in a process of its own, over TLS, on an empty data directory.
 
-Rates are given as the time from one answer to the next over 16 connections: 333 µs are 3,000 a second.
+Rates are over 16 connections. The load generator runs beside the server: on two cores it takes a part of what is
+measured, most of all with a thousand watchers. References are kube-apiserver 1.37 and etcd, measured by wrk.
 """
 
 import asyncio
@@ -38,11 +39,18 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 GOALS = {
     "server: ready, empty store": 1_000,
     "server: memory, idle": 120,
-    "server: create a claim, durably": 1e6 / 3_000,
+    "server: claims created, durably": 3_000,
     "server: memory, 10,000 claims": 250,
-    "server: get a pod": 1e6 / 6_000,
-    "server: list 500 claims": 1e6 / 500,
+    "server: gets of a pod": 6_000,
+    "server: lists of 500 claims": 500,
     f"server: {WATCHERS} watchers, {WRITES_PER_SECOND} writes/s, p99": 250,
+}
+REFERENCES = {
+    "server: ready, empty store": 2_800,
+    "server: memory, idle": 432,
+    "server: claims created, durably": 1_349,
+    "server: gets of a pod": 2_556,
+    "server: lists of 500 claims": 254,
 }
 
 Rows = list[tuple[str, float, str]]
@@ -136,10 +144,10 @@ async def _measure_requests(running: Running) -> Rows:
     for connection in connections:
         connection.close()
     return [
-        ("server: create a claim, durably", creating * 1e6, "µs"),
+        ("server: claims created, durably", 1 / creating, "/s"),
         ("server: memory, 10,000 claims", memory, "MiB"),
-        ("server: get a pod", getting * 1e6, "µs"),
-        ("server: list 500 claims", listing * 1e6, "µs"),
+        ("server: gets of a pod", 1 / getting, "/s"),
+        ("server: lists of 500 claims", 1 / listing, "/s"),
     ]
 
 
@@ -183,7 +191,8 @@ async def _measure_watches(server: Server) -> Rows:
 def measure() -> Rows:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    with tempfile.TemporaryDirectory() as folder, running_server(Path(folder)) as running:
+    Path("build").mkdir(exist_ok=True)  # the system's own place for such folders may be in memory
+    with tempfile.TemporaryDirectory(dir="build") as folder, running_server(Path(folder)) as running:
         rows: Rows = [
             ("server: ready, empty store", running.ready_milliseconds, "ms"),
             ("server: memory, idle", running.memory_mib, "MiB"),
