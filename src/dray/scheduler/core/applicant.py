@@ -8,6 +8,7 @@ from dray.api.core.affinity import NodeAffinity
 from dray.api.core.pod import Pod
 from dray.scheduler.core.kin import Kin
 from dray.scheduler.core.nodeinfo import HostPort, host_ports
+from dray.scheduler.core.peers import SpreadRule
 from dray.scheduler.core.resources import Footprint, footprint_of
 from dray.scheduler.core.terms import Term, terms_of
 
@@ -20,6 +21,8 @@ class Applicant:
     def __init__(self, pod: Pod, mapped: frozenset[str]) -> None:
         self.pod = pod
         self.mapped = mapped
+        self.spread_rules: dict[str, tuple[SpreadRule, ...]] = {}
+        """By what happens where they do not hold; filled in by `Spreading`."""
 
     @cached_property
     def footprint(self) -> Footprint:

@@ -11,7 +11,7 @@ from dray.api.meta import LabelSelector as ApiSelector
 from dray.scheduler.core.kin import Kin
 from dray.values.selectors import LabelSelector, Operator, Requirement, SelectorError, requirement_of, selector_of
 
-__all__ = ["NamespaceLabels", "Peers", "is_own_peer", "peers_of_constraint", "peers_of_term", "selector_from"]
+__all__ = ["NamespaceLabels", "Peers", "SpreadRule", "peers_of_term", "selector_from", "spread_rule"]
 
 NamespaceLabels = Callable[[str], Mapping[str, str] | None]
 """The labels of the namespace of a name."""
@@ -49,25 +49,25 @@ def peers_of_term(term: PodAffinityTerm, namespace: str) -> Peers:
     )
 
 
-def peers_of_constraint(constraint: TopologySpreadConstraint, pod: Pod) -> Peers:
-    """The pods a constraint of the pod counts: in its namespace, not on their way out, alike in some labels.
+class SpreadRule(NamedTuple):
+    """A constraint, with the pods it counts and whether the pod that has it is one of them."""
 
-    A selector that asks nothing counts nobody, as in Kubernetes.
+    constraint: TopologySpreadConstraint
+    peers: Peers
+    counts_itself: bool
+
+
+def spread_rule(constraint: TopologySpreadConstraint, pod: Pod) -> SpreadRule:
+    """What a constraint of the pod means: pods of its namespace, not on their way out, alike in some labels.
+
+    A selector that asks nothing counts nobody but the pod itself, as in Kubernetes.
     """
-    selector = _selector_of_constraint(constraint, pod)
-    counting = None if selector is None or selector.is_empty else selector
-    return Peers(frozenset((pod.metadata.namespace,)), None, counting, with_leaving=False)
-
-
-def is_own_peer(constraint: TopologySpreadConstraint, pod: Pod) -> bool:
-    """Whether the pod will add to what its own constraint counts."""
-    selector = _selector_of_constraint(constraint, pod)
-    return selector is not None and selector.matches(pod.metadata.labels)
-
-
-def _selector_of_constraint(constraint: TopologySpreadConstraint, pod: Pod) -> LabelSelector | None:
     selector = selector_from(constraint.label_selector)
-    return None if selector is None else _narrowed(selector, constraint.match_label_keys, pod.metadata.labels)
+    if selector is not None:
+        selector = _narrowed(selector, constraint.match_label_keys, pod.metadata.labels)
+    counting = None if selector is None or selector.is_empty else selector
+    peers = Peers(frozenset((pod.metadata.namespace,)), None, counting, with_leaving=False)
+    return SpreadRule(constraint, peers, selector is not None and selector.matches(pod.metadata.labels))
 
 
 def selector_from(selector: ApiSelector | None) -> LabelSelector | None:

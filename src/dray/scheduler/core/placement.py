@@ -133,33 +133,38 @@ class Placement:
 
         Where room is kept for pods of at least the same priority, a node must fit with them and without them.
         """
-        examined = self._examine(Applicant(pod, mapped))
+        examined = self._examine(Applicant(pod, mapped), self._filters)
         for name in self.snapshot.nominated_names():
             number = self.snapshot.find_number(name)
             if number is not None and examined.fitting >> number & 1:
-                verdict = self._judge_beside_nominated(examined.applicant, number)
+                verdict = self.judge_beside_nominated(examined.applicant, number)
                 if verdict is not None:
                     examined.refuse(number, verdict)
         return examined
-
-    def only_needs_room(self, applicant: Applicant) -> bool:
-        """Whether a pod reads nothing of the pods on a node but the room they take there."""
-        return self.profile.filters_by(NodeResourcesFitFilter.plugin) and not any(
-            each.reads_pods(applicant) for each in self._filters
-        )
 
     def demand(self, applicant: Applicant) -> Demand:
         """The room that a pod needs."""
         return self._room_filter.demand(applicant)
 
-    def examine_apart_from_room(self, applicant: Applicant) -> Examined:
-        """Judge all nodes as if they were empty and large."""
-        return self._examine(applicant, without=NodeResourcesFitFilter.plugin)
+    def examine_with(self, applicant: Applicant, filters: Sequence[Filter]) -> Examined:
+        """Judge all nodes by some filters alone."""
+        return self._examine(applicant, filters)
 
-    def reasons_at(self, applicant: Applicant, number: int) -> tuple[str, ...]:
-        """Why one node does not fit, room kept for others included; empty if it does."""
-        verdict = self._examine(applicant).verdict(number) or self._judge_beside_nominated(applicant, number)
-        return () if verdict is None else verdict.reasons
+    def parted(self, applicant: Applicant) -> tuple[list[Filter], list[Filter]]:
+        """The filters whose verdict on a node depends on what pods are where, and the others. Room depends on it."""
+        reading = [each for each in self._filters if each.reads_pods(applicant)]
+        return reading, [each for each in self._filters if each not in reading]
+
+    def judge_beside_nominated(self, applicant: Applicant, number: int) -> Verdict | None:
+        """Look at a node with the pods on it for which room is kept."""
+        name = self.snapshot.names[number]
+        others = self.beside(applicant.pod, name)
+        if not others:
+            return None
+        with self.snapshot.trial() as trial:
+            for each in others:
+                trial.put_on(each, name)
+            return self._examine(applicant, self._filters).verdict(number)
 
     def beside(self, pod: Pod, node_name: str) -> tuple[Pod, ...]:
         """The pods for which room is kept on a node and with which the pod must fit."""
@@ -207,7 +212,7 @@ class Placement:
     def _room(self) -> RoomScores:
         return RoomScores(self.snapshot, self.profile)
 
-    def _examine(self, applicant: Applicant, without: str = "") -> Examined:
+    def _examine(self, applicant: Applicant, filters: Sequence[Filter]) -> Examined:
         examined = Examined(applicant, self.snapshot.present)
         refusals: list[Refusal] = []
         for each in self._filters:
@@ -216,9 +221,7 @@ class Placement:
                 examined.fitting = 0
                 return examined
         rest = self._narrow(applicant, examined.nodes, refusals)
-        for each in self._filters:
-            if each.plugin == without:
-                continue
+        for each in filters:
             left = rest
             for reasons, code, nodes in each.refuse(applicant):
                 refused = nodes & left
@@ -241,17 +244,6 @@ class Placement:
                     refusals.append(Refusal(each.plugin, reason, Code.UNRESOLVABLE, nodes & ~named))
                 nodes &= named
         return nodes
-
-    def _judge_beside_nominated(self, applicant: Applicant, number: int) -> Verdict | None:
-        """Look at a node with the pods on it for which room is kept."""
-        name = self.snapshot.names[number]
-        others = self.beside(applicant.pod, name)
-        if not others:
-            return None
-        with self.snapshot.trial() as trial:
-            for each in others:
-                trial.put_on(each, name)
-            return self._examine(applicant).verdict(number)
 
     def _grouped(self, applicant: Applicant, nodes: int, points: Points) -> Grades:
         """The nodes by their points, those for room apart."""

@@ -14,6 +14,7 @@ import msgspec
 
 from dray.allocator.bits import bits
 from dray.api.core.pod import Pod
+from dray.scheduler.core.filters.resources import NodeResourcesFitFilter
 from dray.scheduler.core.nodeinfo import NodeInfo, PlacedPod, priority_of
 from dray.scheduler.core.nodetrials import DevicesFit, DeviceTrial, FilterTrial, RoomTrial
 from dray.scheduler.core.placement import Examined, Placement
@@ -106,15 +107,17 @@ def _is_being_preempted(pod: Pod) -> bool:
 
 
 class _Planner:
-    """Plans node by node, in the cheaper of two ways where it will do."""
+    """Plans node by node. Filters that read nothing of pods are asked once, for all nodes."""
 
     def __init__(self, placement: Placement, examined: Examined, devices_fit: DevicesFit | None) -> None:
         self._placement = placement
         self._snapshot = placement.snapshot
         self._applicant = examined.applicant
         self._devices_fit = devices_fit
-        # What stands in the way besides room does not depend on pods.
-        self._apart = placement.examine_apart_from_room(self._applicant) if self._only_needs_room() else None
+        self._reading, others = placement.parted(self._applicant)
+        self._unchanging = placement.examine_with(self._applicant, others)
+        plugins = [each.plugin for each in self._reading]
+        self._only_needs_room = plugins == [NodeResourcesFitFilter.plugin]
 
     def plan(self, number: int) -> Plan | PlanRefused:
         """What would have to go from one node."""
@@ -122,17 +125,28 @@ class _Planner:
         lesser = _lesser(node, self._applicant.pod)
         devices = DeviceTrial(number, self._devices_fit)
         budgets = self._snapshot.disruption_budgets
-        if self._apart is not None and not self._placement.beside(self._applicant.pod, node.name):
-            verdict = self._apart.verdict(number)
-            blocked = () if verdict is None else verdict.reasons
+        is_crowded = bool(self._placement.beside(self._applicant.pod, node.name))
+        if self._only_needs_room and not is_crowded:
+            blocked = _reasons(self._unchanging, number)
             demand = self._placement.demand(self._applicant)
             return plan_node(number, lesser, RoomTrial(node, demand, blocked, devices), budgets)
         with self._snapshot.trial() as trial:
-            ask = partial(self._placement.reasons_at, self._applicant, number)
+            ask = partial(self._ask, number, is_crowded)
             return plan_node(number, lesser, FilterTrial(trial, ask, devices), budgets)
 
-    def _only_needs_room(self) -> bool:
-        return self._placement.only_needs_room(self._applicant)
+    def _ask(self, number: int, is_crowded: bool) -> tuple[str, ...]:
+        """Why one node does not fit as the snapshot is now. The filters that read pods come first, but for features."""
+        reading = self._placement.examine_with(self._applicant, self._reading)
+        reasons = _reasons(reading, number) or _reasons(self._unchanging, number)
+        if reasons or not is_crowded:
+            return reasons
+        verdict = self._placement.judge_beside_nominated(self._applicant, number)
+        return () if verdict is None else verdict.reasons
+
+
+def _reasons(examined: Examined, number: int) -> tuple[str, ...]:
+    verdict = examined.verdict(number)
+    return () if verdict is None else verdict.reasons
 
 
 def _lesser(node: NodeInfo, pod: Pod) -> list[PlacedPod]:

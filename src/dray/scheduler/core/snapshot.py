@@ -29,6 +29,9 @@ __all__ = ["Snapshot", "Trial"]
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
 
+_REMEMBERED_LABELS = 10_000
+"""Sets of labels for which it is known what services ask; pods of one template have one."""
+
 ObjectKey = tuple[str, str]
 """Namespace and name."""
 
@@ -61,6 +64,7 @@ class Snapshot:
         self._pods_with_disks: dict[str, Pod] = {}
         self._namespaces: dict[str, Mapping[str, str]] = {}
         self._services: dict[ObjectKey, Service] = {}
+        self._service_labels: dict[tuple[str, tuple[tuple[str, str], ...]], dict[str, str]] = {}
         self._budgets: dict[ObjectKey, PodDisruptionBudget] = {}
         self._nominated: dict[str, dict[str, Pod]] = {}
         self._nominations: dict[str, str] = {}
@@ -174,21 +178,23 @@ class Snapshot:
 
     def put_service(self, service: Service) -> None:
         """Add a service or replace it; by default, pods of one service are spread."""
+        self._service_labels.clear()
         self._services[service.metadata.namespace, service.metadata.name] = service
 
     def remove_service(self, namespace: str, name: str) -> None:
         """Forget a service."""
+        self._service_labels.clear()
         self._services.pop((namespace, name), None)
 
-    def service_labels(self, pod: Pod) -> dict[str, str]:
+    def service_labels(self, pod: Pod) -> Mapping[str, str]:
         """What all services that select the pod ask for together; nothing if none does."""
-        labels = pod.metadata.labels
-        merged: dict[str, str] = {}
-        for _, service in sorted(self._services.items()):
-            wanted = service.spec.selector
-            if wanted and service.metadata.namespace == pod.metadata.namespace and wanted.items() <= labels.items():
-                merged.update(wanted)
-        return merged
+        key = (pod.metadata.namespace, tuple(sorted(pod.metadata.labels.items())))
+        found = self._service_labels.get(key)
+        if found is None:
+            if len(self._service_labels) >= _REMEMBERED_LABELS:
+                self._service_labels.clear()
+            found = self._service_labels[key] = self._merge_services(pod)
+        return found
 
     def put_disruption_budget(self, budget: PodDisruptionBudget) -> None:
         """Add a budget or replace it; preemption heeds what its status allows."""
@@ -210,6 +216,15 @@ class Snapshot:
             yield trial
         finally:
             trial.undo()
+
+    def _merge_services(self, pod: Pod) -> dict[str, str]:
+        labels = pod.metadata.labels
+        merged: dict[str, str] = {}
+        for (namespace, _), service in sorted(self._services.items()):
+            wanted = service.spec.selector
+            if wanted and namespace == pod.metadata.namespace and wanted.items() <= labels.items():
+                merged.update(wanted)
+        return merged
 
     def _add_node(self, name: str, node: Node) -> None:
         number = self._numbers.setdefault(name, len(self.names))

@@ -9,6 +9,7 @@ from dray.api.meta import LabelSelector
 from dray.scheduler.core.applicant import Applicant
 from dray.scheduler.core.filters.nodeaffinity import NodeAffinityFilter
 from dray.scheduler.core.indexes import Indexes
+from dray.scheduler.core.peers import SpreadRule, spread_rule
 from dray.scheduler.core.profile import Profile
 from dray.scheduler.core.tainting import repelling
 
@@ -30,23 +31,23 @@ class Spreading:
         self._profile = profile
         self._affinity = NodeAffinityFilter(indexes, profile)
 
-    def required(self, applicant: Applicant) -> tuple[TopologySpreadConstraint, ...]:
+    def required(self, applicant: Applicant) -> tuple[SpreadRule, ...]:
         """Constraints that keep a pod off a node."""
-        return self._with(_REQUIRED, applicant)
+        return self._of_sort(_REQUIRED, applicant)
 
-    def wished(self, applicant: Applicant) -> tuple[TopologySpreadConstraint, ...]:
+    def wished(self, applicant: Applicant) -> tuple[SpreadRule, ...]:
         """Constraints that make a node a worse place."""
-        return self._with(_WISHED, applicant)
+        return self._of_sort(_WISHED, applicant)
 
     def needs_all_keys(self, applicant: Applicant) -> bool:
         """Whether nodes that lack the label of one constraint are left out altogether."""
         return bool(applicant.pod.spec.topology_spread_constraints) or self._profile.default_constraints is not None
 
-    def with_all_keys(self, constraints: Iterable[TopologySpreadConstraint]) -> int:
+    def with_all_keys(self, rules: Iterable[SpreadRule]) -> int:
         """The nodes that have the labels of all constraints."""
         found = self._indexes.snapshot.present
-        for each in constraints:
-            found &= self._indexes.domains.get(each.topology_key).having
+        for each in rules:
+            found &= self._indexes.domains.get(each.constraint.topology_key).having
         return found
 
     def counted(self, constraint: TopologySpreadConstraint, applicant: Applicant) -> int:
@@ -61,23 +62,25 @@ class Spreading:
                     found &= ~nodes
         return found
 
-    def _with(self, what: str, applicant: Applicant) -> tuple[TopologySpreadConstraint, ...]:
+    def _of_sort(self, sort: str, applicant: Applicant) -> tuple[SpreadRule, ...]:
+        """Worked out once for each pod."""
+        found = applicant.spread_rules.get(sort)
+        if found is None:
+            found = tuple(spread_rule(each, applicant.pod) for each in self._constraints(sort, applicant))
+            applicant.spread_rules[sort] = found
+        return found
+
+    def _constraints(self, sort: str, applicant: Applicant) -> tuple[TopologySpreadConstraint, ...]:
         own = applicant.pod.spec.topology_spread_constraints
         if own:
-            return tuple(each for each in own if each.when_unsatisfiable == what)
+            return tuple(each for each in own if each.when_unsatisfiable == sort)
         defaults = self._profile.default_constraints
-        wanted = [
-            each for each in (_SYSTEM_DEFAULTS if defaults is None else defaults) if each.when_unsatisfiable == what
-        ]
-        selector = self._selector_of_services(applicant) if wanted else None
-        if selector is None:
+        offered = _SYSTEM_DEFAULTS if defaults is None else defaults
+        wanted = [each for each in offered if each.when_unsatisfiable == sort]
+        labels = self._indexes.snapshot.service_labels(applicant.pod) if wanted else None
+        if not labels:
             return ()
-        return tuple(_with_selector(each, selector) for each in wanted)
-
-    def _selector_of_services(self, applicant: Applicant) -> LabelSelector | None:
-        """What the services that select the pod ask for, together; None if no service selects it."""
-        labels = self._indexes.snapshot.service_labels(applicant.pod)
-        return LabelSelector(match_labels=labels) if labels else None
+        return tuple(_with_selector(each, LabelSelector(match_labels=labels)) for each in wanted)
 
 
 def _with_selector(constraint: TopologySpreadConstraint, selector: LabelSelector) -> TopologySpreadConstraint:

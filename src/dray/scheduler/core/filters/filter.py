@@ -47,5 +47,5 @@ class Filter:
         return ()
 
     def reads_pods(self, applicant: Applicant) -> bool:
-        """Whether the verdict on a node depends on what pods are where. The room they take is not meant."""
+        """Whether the verdict on a node depends on what pods are where."""
         return False

@@ -78,6 +78,10 @@ class NodeResourcesFitFilter(Filter):
         self._rooms[key] = room
         return room.refused()
 
+    def reads_pods(self, applicant: Applicant) -> bool:
+        """All pods need room, if only as one more."""
+        return True
+
     def demand(self, applicant: Applicant) -> Demand:
         """What counts of what a pod requests."""
         amounts = self._counted(applicant.footprint.requests)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dray.api.core.affinity import TopologySpreadConstraint
 from dray.scheduler.core.applicant import Applicant
 from dray.scheduler.core.filters.filter import Filter, Refused
 from dray.scheduler.core.indexes import Indexes
-from dray.scheduler.core.peers import is_own_peer, peers_of_constraint
+from dray.scheduler.core.peers import SpreadRule
 from dray.scheduler.core.profile import Profile
 from dray.scheduler.core.spreading import Spreading
 from dray.scheduler.core.verdicts import Code
@@ -30,29 +29,28 @@ class PodTopologySpreadFilter(Filter):
 
     def refuse(self, applicant: Applicant) -> Iterable[Refused]:
         """The first constraint that a node breaks decides on its reason."""
-        constraints = self._spreading.required(applicant)
-        if not constraints:
+        rules = self._spreading.required(applicant)
+        if not rules:
             return
-        complete = self._spreading.with_all_keys(constraints)
+        complete = self._spreading.with_all_keys(rules)
         rest = self._snapshot.present
-        for constraint in constraints:
-            having = self._indexes.domains.get(constraint.topology_key).having
-            lacking = rest & ~having
+        for rule in rules:
+            lacking = rest & ~self._indexes.domains.get(rule.constraint.topology_key).having
             if lacking:
                 yield Refused((_NO_PLACE,), Code.UNRESOLVABLE, lacking)
-            uneven = rest & self._uneven(constraint, applicant, complete)
+            uneven = rest & self._uneven(rule, applicant, complete)
             if uneven:
                 yield Refused((_UNEVEN,), Code.UNSCHEDULABLE, uneven)
             rest &= ~(lacking | uneven)
 
-    def _uneven(self, constraint: TopologySpreadConstraint, applicant: Applicant, complete: int) -> int:
+    def _uneven(self, rule: SpreadRule, applicant: Applicant, complete: int) -> int:
+        constraint = rule.constraint
         eligible = complete & self._spreading.counted(constraint, applicant)
-        peers = peers_of_constraint(constraint, applicant.pod)
-        tally = self._indexes.tallies.of_peers((peers,), constraint.topology_key, eligible)
+        tally = self._indexes.tallies.of_peers((rule.peers,), constraint.topology_key, eligible)
         if not tally.totals:
             return 0
         least = min(tally.levels) if len(tally.totals) >= (constraint.min_domains or 1) else 0
-        return tally.above(least + constraint.max_skew + 1 - is_own_peer(constraint, applicant.pod))
+        return tally.above(least + constraint.max_skew + 1 - rule.counts_itself)
 
     def reads_pods(self, applicant: Applicant) -> bool:
         """Pods that must be spread do."""

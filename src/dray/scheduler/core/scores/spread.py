@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from math import floor, log
 
-from dray.api.core.affinity import TopologySpreadConstraint
 from dray.scheduler.core.applicant import Applicant
 from dray.scheduler.core.domains import ITSELF
 from dray.scheduler.core.indexes import Indexes
-from dray.scheduler.core.peers import peers_of_constraint
+from dray.scheduler.core.peers import SpreadRule
 from dray.scheduler.core.profile import Profile
 from dray.scheduler.core.scores.score import FULL, Grades, Score
 from dray.scheduler.core.spreading import Spreading
@@ -29,27 +28,27 @@ class PodTopologySpreadScore(Score):
 
     def grade(self, applicant: Applicant, nodes: int) -> Grades:
         """Nodes that lack a label are worth nothing, unless the constraints are Kubernetes' own defaults."""
-        constraints = self._spreading.wished(applicant)
-        if not constraints:
+        rules = self._spreading.wished(applicant)
+        if not rules:
             return {}
         complete = self._snapshot.present
         if self._spreading.needs_all_keys(applicant):
-            complete = self._spreading.with_all_keys(constraints)
+            complete = self._spreading.with_all_keys(rules)
         compared = nodes & complete
         burdens: dict[float, int] = {0.0: compared}
-        for constraint in constraints:
-            burdens = self._burden(burdens, constraint, applicant, complete)
+        for rule in rules:
+            burdens = self._burden(burdens, rule, applicant, complete)
         return _fewest_first({floor(burden + 0.5): 0 for burden in burdens}, burdens) if compared else {}
 
     def _burden(
-        self, burdens: dict[float, int], constraint: TopologySpreadConstraint, applicant: Applicant, complete: int
+        self, burdens: dict[float, int], rule: SpreadRule, applicant: Applicant, complete: int
     ) -> dict[float, int]:
         """Add what one constraint has against each node."""
+        constraint, peers, _ = rule
         compared = 0
         for members in burdens.values():
             compared |= members
         domains = self._indexes.domains.get(constraint.topology_key)
-        peers = peers_of_constraint(constraint, applicant.pod)
         if constraint.topology_key == _HOSTNAME:
             size = compared.bit_count()
             tally = self._indexes.tallies.of_peers((peers,), ITSELF, self._snapshot.present)
