@@ -15,13 +15,25 @@ from dray.audit.holdings import device_key
 from dray.audit.world import World
 from tests.properties.oracle import Answer, Ending, Quirks, answer_plainly
 
-__all__ = ["GUIDED", "PLAIN", "allocate_claims", "allocate_in", "answer_of", "cluster_of", "expected_answer"]
+__all__ = [
+    "GUIDED",
+    "PLAIN",
+    "PROBED",
+    "allocate_claims",
+    "allocate_in",
+    "answer_of",
+    "cluster_of",
+    "expected_answer",
+]
 
 PLAIN = SearchLimits()
 """Small worlds are settled by the plain search."""
 
 GUIDED = SearchLimits(plain_steps=0)
-"""The search with everything it knows, from the first step."""
+"""The search with bounds, likeness and no-goods from the first step."""
+
+PROBED = SearchLimits(plain_steps=0, guided_steps=0)
+"""The same, and every state is probed."""
 
 
 def cluster_of(world: World) -> Cluster:

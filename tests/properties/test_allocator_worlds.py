@@ -17,7 +17,7 @@ from dray.api.resource.deviceclass import DeviceClass
 from dray.api.resource.slice import ResourcePool, ResourceSlice, ResourceSliceSpec
 from dray.audit.allocation import audit_allocation
 from dray.audit.world import World
-from tests.properties.allocating import GUIDED, PLAIN, allocate_in, answer_of, expected_answer
+from tests.properties.allocating import GUIDED, PLAIN, PROBED, allocate_in, answer_of, expected_answer
 from tests.properties.artist import NODE, Feature, select
 from tests.properties.assignments import count_assignments, has_solution
 from tests.properties.worlds import worlds
@@ -26,10 +26,10 @@ EXAMPLES = settings().max_examples
 MAX_ASSIGNMENTS = 3_000
 """Worlds with more assignments are left out where all of them are tried."""
 
-both_searches = pytest.mark.parametrize("limits", [PLAIN, GUIDED], ids=["plain", "guided"])
+all_searches = pytest.mark.parametrize("limits", [PLAIN, GUIDED, PROBED], ids=["plain", "guided", "probed"])
 
 
-@both_searches
+@all_searches
 @settings(max_examples=8 * EXAMPLES)
 @given(world=worlds())
 def test_first_solution_is_that_of_the_plain_search_and_legal(limits: SearchLimits, world: World) -> None:
@@ -42,7 +42,7 @@ def test_first_solution_is_that_of_the_plain_search_and_legal(limits: SearchLimi
         assert audit_allocation(world, outcome.allocations) == []
 
 
-@both_searches
+@all_searches
 @settings(max_examples=2 * EXAMPLES)
 @given(world=worlds(without=frozenset([Feature.FAILING])))
 def test_allocation_is_found_exactly_if_there_is_one(limits: SearchLimits, world: World) -> None:

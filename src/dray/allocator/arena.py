@@ -6,8 +6,8 @@ arena serves all nodes of a model, and every decision about claims of the shape.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from typing import TypeAlias
@@ -96,6 +96,18 @@ class Arena:
     def options(self) -> tuple[Option, ...]:
         """All options of all requests, by their number."""
         return tuple(option for request in self.requests for option in request.options)
+
+    def keeping(self, numbers: Sequence[int]) -> Arena:
+        """The same with only some of the requests, in the order given."""
+        requests: list[Request] = []
+        count = 0
+        for old in numbers:
+            options: list[Option] = []
+            for option in self.requests[old].options:
+                options.append(replace(option, number=count, request=len(requests)))
+                count += 1
+            requests.append(Request(self.requests[old].claim, tuple(options)))
+        return replace(self, requests=tuple(requests))
 
 
 class _Builder:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-__all__ = ["bits"]
+__all__ = ["bits", "join_overlapping"]
 
 
 _LONG = 512
@@ -28,3 +28,21 @@ def _bits_of_long(mask: int) -> Iterator[int]:
     while place >= 0:
         yield place
         place = digits.find("1", place + 1)
+
+
+def join_overlapping(places: int, ties: Iterable[int]) -> list[tuple[int, ...]]:
+    """Parts of a set of places: ties that overlap tie their places together, places without ties stand alone."""
+    tied: list[int] = []
+    for tie in ties:
+        tie &= places
+        if not tie:
+            continue
+        apart: list[int] = []
+        for other in tied:
+            if other & tie:
+                tie |= other
+            else:
+                apart.append(other)
+        tied = [*apart, tie]
+    alone = places & ~sum(tied)
+    return [tuple(bits(each)) for each in tied] + [(place,) for place in bits(alone)]

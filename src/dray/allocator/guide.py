@@ -8,6 +8,7 @@ from dray.allocator.arena import Arena, Option
 from dray.allocator.nogoods import NoGoods
 from dray.allocator.occupancy import Occupancy
 from dray.allocator.outlook import Outlook
+from dray.allocator.probing import Prober
 from dray.allocator.search import BudgetSpent, Level, Search, Verdict
 from dray.allocator.symmetry import Symmetry
 
@@ -36,6 +37,7 @@ class FullGuide:
         self._failures = [0] * len(arena.requests)
         self._is_doubting = False
         self._can_fault = any(option.can_fail for option in arena.options)
+        self.prober: Prober | None = None
         self._known_symmetry: Symmetry | None = None
         self._known_nogoods: NoGoods | None = None
 
@@ -52,8 +54,13 @@ class FullGuide:
         return self._known_nogoods
 
     def is_hopeless(self, search: Search, request: int) -> bool:
-        """Whether this state, or one like it, is known to fail."""
-        return self._known_nogoods is not None and self._known_nogoods.knows(search, request)
+        """Whether this state, or one like it, is known to fail, or a probe finds out."""
+        if self._known_nogoods is not None and self._known_nogoods.knows(search, request):
+            return True
+        if self.prober is None or self._is_doubting or not self.prober.is_hopeless(search, request):
+            return False
+        self._nogoods.add(search, request)
+        return True
 
     def narrow(self, search: Search, option: Option, count: int, open_: int) -> int:
         """Hold all bounds against the state."""

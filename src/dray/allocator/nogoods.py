@@ -7,10 +7,12 @@ touched it: the search goes straight back to the latest choice that mattered.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
 from dray.allocator.arena import Arena
+from dray.allocator.bits import bits
+from dray.allocator.counters import CounterRule
 from dray.allocator.search import Choice, Level, Search
 from dray.allocator.symmetry import Symmetry
 
@@ -22,6 +24,9 @@ _User: TypeAlias = tuple[bool, bool, tuple[tuple[str, int], ...]]
 
 _Users: TypeAlias = tuple[_User, ...]
 
+_EXCLUSIVE: _Users = ((False, False, ()),)
+"""Picked once, in whole, and no administrator is about."""
+
 
 class NoGoods:
     """What is known to fail, by request."""
@@ -30,6 +35,7 @@ class NoGoods:
         self._arena = arena
         self._symmetry = symmetry
         self._failed: dict[int, set[Hashable]] = {}
+        self._component_counters: dict[int, tuple[int, ...]] = {}
         self._reaches = self._find_reaches()
         self._has_admin = [
             any(option.is_admin for option in arena.options if option.claim == claim)
@@ -69,12 +75,38 @@ class NoGoods:
         by_component: dict[int, list[tuple[int, _Users]]] = {}
         for place, users in self._touched(search, request).items():
             component = symmetry.component_of[place]
-            by_component.setdefault(component, []).append((symmetry.role_of[place], users))
-        states = [
-            (number if narrowed else symmetry.family_of[number], tuple(sorted(entries)))
-            for number, entries in by_component.items()
-        ]
-        return picked, narrowed, tuple(sorted(states))
+            by_component.setdefault(component, []).append((place, users))
+        left = self._counters_left(search)
+        drained: list[tuple[int, tuple[int, ...]]] = []
+        touched: list[tuple[int, tuple[tuple[int, _Users], ...]]] = []
+        for component, entries in by_component.items():
+            number = component if narrowed else symmetry.family_of[component]
+            if left is not None and all(self._is_drained(place, users, left) for place, users in entries):
+                drained.append((number, tuple([left[counter] for counter in self._counters_of(component)])))
+            else:
+                roles = sorted((symmetry.role_of[place], users) for place, users in entries)
+                touched.append((number, tuple(roles)))
+        return picked, narrowed, tuple(sorted(drained)), tuple(sorted(touched))
+
+    def _counters_left(self, search: Search) -> Sequence[int] | None:
+        return next((rule.remaining for rule in search.rules if isinstance(rule, CounterRule)), None)
+
+    def _is_drained(self, place: int, users: _Users, left: Sequence[int]) -> bool:
+        """Whether what is left of the counters says that a picked device is gone, and everything else about it."""
+        if users != _EXCLUSIVE or self._arena.counters is None or self._arena.counters.has_groups:
+            return False
+        draw = self._arena.counters.draws.get(place)
+        return draw is not None and any(amount > left[counter] for counter, amount in draw.amounts)
+
+    def _counters_of(self, component: int) -> tuple[int, ...]:
+        """Counters that devices of the component draw on, in the same order for components that are alike."""
+        known = self._component_counters.get(component)
+        if known is None:
+            draws = self._arena.counters.draws if self._arena.counters is not None else {}
+            places = bits(self._symmetry.masks[component])
+            known = tuple(dict.fromkeys(counter for p in places if p in draws for counter, _ in draws[p].amounts))
+            self._component_counters[component] = known
+        return known
 
     def _touched(self, search: Search, request: int) -> dict[int, _Users]:
         """Devices in reach that were picked in this attempt, and by whom, as far as it matters."""

@@ -19,6 +19,7 @@ from dray.allocator.exclusive import ExclusiveRule
 from dray.allocator.groups import GroupRule
 from dray.allocator.guide import FullGuide
 from dray.allocator.occupancy import Occupancy
+from dray.allocator.probing import Prober
 from dray.allocator.rules import Rule
 from dray.allocator.search import BudgetSpent, InputFault, Pick, Search, Verdict
 
@@ -29,11 +30,13 @@ __all__ = ["DEFAULT_LIMITS", "SearchLimits", "Solution", "Solved", "Spent", "Uns
 class SearchLimits:
     """Steps after which a search gives up, or gives way.
 
-    `plain_steps` are granted to the plain search before looking ahead. `max_steps` end the attempt: a hundred times
-    what the hardest of the recorded cases takes. Raising it trades latency for rare puzzles.
+    `plain_steps` are granted to the plain search before looking ahead, `guided_steps` to looking ahead before every
+    state is probed. `max_steps` end the attempt: a hundred times what the hardest of the recorded cases takes. Raising
+    it trades latency for rare puzzles.
     """
 
     plain_steps: int = 256
+    guided_steps: int = 1_000
     max_steps: int = 20_000
 
 
@@ -92,20 +95,34 @@ def _attempt(arena: Arena, occupancy: Occupancy, limits: SearchLimits, *, admin_
         return Search(arena, rules_of(arena, occupancy, admin_takes=admin_takes), constraint_rules(arena), max_steps)
 
     plain = fresh(limits.plain_steps)
-    try:
+    with suppress(BudgetSpent):
         return _settle(plain, plain.run())
-    except BudgetSpent:
-        pass
-    search = fresh(limits.max_steps)
-    search.guide = FullGuide(arena, occupancy, fresh)
-    try:
-        solved = _settle(search, search.run())
-    except BudgetSpent:
-        return Spent(search.steps)
+    guide = FullGuide(arena, occupancy, fresh)
+    solved = _guided(fresh(min(limits.guided_steps, limits.max_steps)), guide)
+    if isinstance(solved, Spent) and limits.guided_steps < limits.max_steps:
+        guide.prober = Prober(arena, occupancy, _new_probe)
+        solved = _guided(fresh(limits.max_steps), guide)
     if isinstance(solved, Unsolved) and any(option.wants_all and option.columns for option in arena.options):
         # What the guide left out may be what kube-scheduler reports: the first device that a constraint refused.
-        return Unsolved(solved.steps, plain.refusal or _first_refusal(fresh(_REFUSAL_STEPS)) or search.refusal)
+        return Unsolved(solved.steps, plain.refusal or _first_refusal(fresh(_REFUSAL_STEPS)) or solved.complaint)
     return solved
+
+
+def _guided(search: Search, guide: FullGuide) -> Solved:
+    search.guide = guide
+    try:
+        return _settle(search, search.run())
+    except BudgetSpent:
+        return Spent(search.steps)
+
+
+def _new_probe(arena: Arena, occupancy: Occupancy, max_steps: int) -> Search:
+    def fresh(max_steps: int) -> Search:
+        return Search(arena, rules_of(arena, occupancy), constraint_rules(arena), max_steps)
+
+    probe = fresh(max_steps)
+    probe.guide = FullGuide(arena, occupancy, fresh)
+    return probe
 
 
 def _first_refusal(plain: Search) -> Complaint | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 
 from dray.allocator.arena import Arena
-from dray.allocator.bits import bits
+from dray.allocator.bits import bits, join_overlapping
 from dray.allocator.columns import Column
 from dray.allocator.interning import Interner
 from dray.allocator.occupancy import Occupancy
@@ -117,7 +117,7 @@ class Symmetry:
                 for number, _ in draw.groups:
                     by_set[number] = by_set.get(number, 0) | 1 << place
             ties.extend(by_set.values())
-        return _join(places, ties)
+        return join_overlapping(places, ties)
 
     def _cast(self, component: Sequence[int]) -> None:
         first: dict[int, int] = {}
@@ -161,21 +161,3 @@ class Symmetry:
 
 def _renamed(column: Column, mask: int, names: Interner) -> Hashable:
     return tuple(names.number((column.attribute, value)) for value in bits(mask))
-
-
-def _join(places: int, ties: Iterable[int]) -> list[tuple[int, ...]]:
-    """Components of the places, tied together by overlapping sets."""
-    tied: list[int] = []
-    for tie in ties:
-        tie &= places
-        if not tie:
-            continue
-        apart: list[int] = []
-        for other in tied:
-            if other & tie:
-                tie |= other
-            else:
-                apart.append(other)
-        tied = [*apart, tie]
-    alone = places & ~sum(tied)
-    return [tuple(bits(each)) for each in tied] + [(place,) for place in bits(alone)]

@@ -25,15 +25,7 @@ def fits(arena: Arena, occupancy: Occupancy) -> bool:
 
 def with_requests(arena: Arena, kept: Collection[int]) -> Arena:
     """Only some of the requests, given by number."""
-    requests: list[Request] = []
-    number = 0
-    for old in sorted(kept):
-        options: list[Option] = []
-        for option in arena.requests[old].options:
-            options.append(replace(option, number=number, request=len(requests)))
-            number += 1
-        requests.append(Request(arena.requests[old].claim, tuple(options)))
-    return replace(arena, requests=tuple(requests))
+    return arena.keeping(sorted(kept))
 
 
 def without_constraints(arena: Arena, dropped: Collection[ConstraintRef]) -> Arena:

@@ -28,7 +28,11 @@ CASES = [
     for file in FILES
     for case in yaml.safe_load(file.read_text(encoding="utf-8"))
 ]
-LIMITS = [pytest.param(SearchLimits(), id="plain"), pytest.param(SearchLimits(plain_steps=0), id="guided")]
+LIMITS = [
+    pytest.param(SearchLimits(), id="plain"),
+    pytest.param(SearchLimits(plain_steps=0), id="guided"),
+    pytest.param(SearchLimits(plain_steps=0, guided_steps=0), id="probed"),
+]
 
 
 def build(case: Raw) -> tuple[Cluster, list[ResourceClaim], str]:
