@@ -77,9 +77,7 @@ class NodeAgent(DriverListener):
         """Begin: connect drivers that are here, wipe the slices of those that are not, and take the pods up."""
         for each in self._parts.resident_drivers:
             self.add_resident_driver(each)
-        self._around.tasks.create_task(
-            wipe_slices(self._around, self.name, keep=self.drivers.connected), name=f"wipe {self.name}"
-        )
+        self._around.begin(wipe_slices(self._around, self.name, keep=self.drivers.connected), f"wipe {self.name}")
         for pod in pods:
             await self._take_up(pod)
         if self._parts.plugin_root is not None or len(self.keeper.claims):
@@ -101,7 +99,7 @@ class NodeAgent(DriverListener):
         if pod.status.start_time is None and not pod.status.container_statuses:
             self._begin(pod, (), ())
         else:
-            self._around.tasks.create_task(self._take_up(pod), name=f"take up {pod.metadata.name}")
+            self._around.begin(self._take_up(pod), f"take up {pod.metadata.name}")
 
     def observe_gone(self, pod: Pod) -> None:
         """A pod of this node is no longer in the API server."""
@@ -146,7 +144,7 @@ class NodeAgent(DriverListener):
     def driver_gone(self, driver: str) -> None:
         """Wipe the slices of a driver that was away for too long."""
         self._around.log.info("driver is gone, its slices are wiped", node=self.name, driver=driver)
-        self._around.tasks.create_task(wipe_slices(self._around, self.name, driver), name=f"wipe {driver}")
+        self._around.begin(wipe_slices(self._around, self.name, driver), f"wipe {driver}")
 
     def health_reported(self, driver: str, reports: Sequence[HealthReport]) -> None:
         """Keep the reports, and tell the pods whose devices they are about."""
@@ -161,9 +159,7 @@ class NodeAgent(DriverListener):
         names = frozenset(changed)
         if not names:
             return
-        self._around.tasks.create_task(
-            self._parts.checkpoint.save_health(self._work.health), name=f"save health of {self.name}"
-        )
+        self._around.begin(self._parts.checkpoint.save_health(self._work.health), f"save health of {self.name}")
         uids = {
             uid
             for record in self.keeper.claims.select()
@@ -177,7 +173,7 @@ class NodeAgent(DriverListener):
     def _review(self) -> None:
         """Release what is held for pods that are no longer there, and show health that has run out."""
         for uid in sorted(self.keeper.claims.pod_uids - self._tasks.keys()):
-            self._around.tasks.create_task(self._release_stale(uid), name=f"release claims of {uid}")
+            self._around.begin(self._release_stale(uid), f"release claims of {uid}")
         for task in self._tasks.values():
             if task.plan.has_claims:
                 task.wake()

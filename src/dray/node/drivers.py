@@ -77,7 +77,7 @@ class Drivers:
             raise ValueError(f"endpoint {instance.endpoint} already registered for DRA driver {instance.driver}")
         instances.append(instance)
         name = f"health of {instance.driver} on {self.node}"
-        self._around.tasks.create_task(self._follow_health(instance), name=name)
+        self._around.begin(self._follow_health(instance), name)
         self._review(instance.driver)
 
     async def remove(self, instance: DriverInstance) -> None:

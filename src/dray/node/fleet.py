@@ -84,9 +84,9 @@ class Fleet:
         await agent.start(self._pods.view.select_by(_POD_INDEX, facts.name))
         if parts.plugin_root is not None:
             registry = Registry(parts.plugin_root / "plugins_registry", agent.drivers, self.around)
-            self.around.tasks.create_task(registry.run(), name=f"plugins of {facts.name}")
+            self.around.begin(registry.run(), f"plugins of {facts.name}")
             socket = parts.plugin_root / "pod-resources" / "kubelet.sock"
-            self.around.tasks.create_task(self._list_resources(agent, socket), name=f"pod resources of {facts.name}")
+            self.around.begin(self._list_resources(agent, socket), f"pod resources of {facts.name}")
         self.around.log.debug("node is up", node=node.metadata.name)
         return agent
 

@@ -114,7 +114,7 @@ class _Member:
         """See that what is registered is what should be."""
         if not self._is_working and self.wanted != self._registered:
             self._is_working = True
-            self._around.tasks.create_task(self._work(), name=f"plugin at {self._path}")
+            self._around.begin(self._work(), f"plugin at {self._path}")
 
     async def _work(self) -> None:
         attempt = 0
@@ -167,11 +167,11 @@ class _Member:
                 raise
         self._instance = instance
         self._around.log.info("driver has registered", driver=instance.driver, endpoint=instance.endpoint)
-        self._around.tasks.create_task(
+        self._around.begin(
             connection.follow_connection(
                 lambda is_there: self._drivers.note_connection(instance, is_connected=is_there)
             ),
-            name=f"connection to {instance.driver}",
+            f"connection to {instance.driver}",
         )
 
     async def _ask(self, channel: grpc.aio.Channel) -> Any:  # noqa: ANN401 (a generated message)

@@ -84,7 +84,7 @@ class PodTask:
         self._is_stale = True
         if not self._is_awake:
             self._is_awake = True
-            self._around.tasks.create_task(self._run(), name=f"pod {self._title}")
+            self._around.begin(self._run(), f"pod {self._title}")
 
     def _note_deletion(self, pod: Pod) -> None:
         meta = pod.metadata
@@ -124,29 +124,31 @@ class PodTask:
     def _begin(self, action: Action) -> None:
         self._under_way += 1
         title = f"{action.verb.name.lower()} {action.container} of {self.pod.metadata.name}"
-        self._around.tasks.create_task(self._perform(self._choose(action)), name=title)
+        self._around.begin(self._perform(self._choose(action)), title)
 
-    def _choose(self, action: Action) -> Awaitable[Event | None]:
-        work, container = self._work, action.container
+    def _choose(self, action: Action) -> Callable[[], Awaitable[Event | None]]:
+        """What an action is to do, with the pod and the state that it was decided for."""
+        work, pod, container = self._work, self.pod, action.container
         if action.verb is Verb.PREPARE:
-            return work.prepare(self.pod)
+            return lambda: work.prepare(pod)
         if action.verb is Verb.OPEN_SANDBOX:
-            return work.open_sandbox(self.pod)
+            return lambda: work.open_sandbox(pod)
+        if action.verb is Verb.RELEASE:
+            return lambda: work.release(pod)
+        one, pod_ips = (self._plan.get(container), self.state.run(container)), self.state.pod_ips
         if action.verb is Verb.START:
-            started = self._plan.get(container), self.state.run(container)
-            return work.start(self.pod, started, self.state.pod_ips, self.offer)
-        if action.verb is Verb.STOP:
-            stopped = self._plan.get(container), self.state.run(container)
-            return work.stop(self.pod, stopped, action.grace_seconds)
-        return work.release(self.pod)
+            return lambda: work.start(pod, one, pod_ips, self.offer)
+        return lambda: work.stop(pod, one, action.grace_seconds)
 
-    async def _perform(self, work: Awaitable[Event | None]) -> None:
+    async def _perform(self, act: Callable[[], Awaitable[Event | None]]) -> None:
         try:
-            event = await work
+            event = await act()
         finally:
             self._under_way -= 1
         if event is not None:
             self.offer(event)
+        elif not self._under_way:
+            self.wake()
 
     def _is_unsettled(self) -> bool:
         """Whether the status can wait a little for what is under way. It waits once, not for ever."""

@@ -38,7 +38,9 @@ class Prober:
             watched = _Watched(self._runtime, self._around, pod, container)
             watching = watched.watch(found.container_id, offer)
             title = f"probes of {pod.metadata.name} {container.name}"
-            self._tasks[found.container_id] = self._around.tasks.create_task(watching, name=title)
+            task = self._around.begin(watching, title)
+            if task is not None:
+                self._tasks[found.container_id] = task
 
     def end(self, container_id: str) -> None:
         """Probe a container no longer. Unknown ones are a no-op."""

@@ -1,7 +1,9 @@
 """What the agents of all nodes of a process share."""
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from dray.client.port import Client
 from dray.client.recording import EventRecorder
@@ -32,3 +34,11 @@ class Surroundings:
     def pace(self) -> Pace:
         """How long to wait for an API server that fails."""
         return Pace(self.clock, self.entropy)
+
+    def begin(self, work: Coroutine[Any, Any, Any], title: str) -> asyncio.Task[Any] | None:
+        """Do something in a task of its own. Where everything is coming to its end already, it is left undone."""
+        try:
+            return self.tasks.create_task(work, name=title)
+        except RuntimeError:  # the group is shutting down
+            work.close()
+            return None

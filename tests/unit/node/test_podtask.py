@@ -2,6 +2,7 @@
 
 import asyncio
 
+from dray.api.core.pod import Pod
 from dray.client.port import LogOptions
 from tests.unit.node.world import World
 
@@ -45,8 +46,12 @@ async def test_a_pod_that_ends_by_itself_succeeds_after_its_devices_were_given_b
     annotations, spec = {"sim.dray.dev/run-seconds": "0"}, {"restartPolicy": "Never"}
     await world.add_pod("p", claims=["c"], annotations=annotations, spec=spec)
     await world.until(lambda: len(world.driver.calls) == 2)
-    pod = await world.wait("p", lambda pod: pod.status.container_statuses[0].state.terminated is not None)
+    pod = await world.wait("p", has_ended)
     assert pod.status.phase != "Succeeded"
+
+
+def has_ended(pod: Pod) -> bool:
+    return any(each.state.terminated is not None for each in pod.status.container_statuses)
 
 
 async def test_preparing_that_fails_is_told_and_leaves_the_pod_pending(world: World) -> None:
