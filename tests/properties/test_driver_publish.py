@@ -33,17 +33,21 @@ class Server:
 
     def steps(self, plan: SlicePlan) -> Iterator[None]:
         for gone in plan.deletes_before:
-            yield self._delete(gone)
+            self._delete(gone)
+            yield
         for write in plan.updates:
             assert write.resource.metadata.name in self.slices
-            yield self._store(write.resource)
+            self._store(write.resource)
+            yield
         for write in plan.creates:
             self._count += 1
             metadata = write.resource.metadata
             name = f"{metadata.generate_name}{self._count:05}"
-            yield self._store(replace(write.resource, metadata=replace(metadata, name=name, uid=name)))
+            self._store(replace(write.resource, metadata=replace(metadata, name=name, uid=name)))
+            yield
         for gone in plan.deletes_after:
-            yield self._delete(gone)
+            self._delete(gone)
+            yield
 
     def _delete(self, gone: ResourceSlice) -> None:
         del self.slices[gone.metadata.name]

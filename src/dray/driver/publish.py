@@ -33,7 +33,7 @@ from dray.driver.slices import (
 )
 from dray.driver.waiting import wait_for_event
 from dray.effects.log import Log
-from dray.errors import ApiError, Conflict, DrayError, NotFound
+from dray.errors import ApiError, BadRequest, Conflict, DrayError, Invalid, NotFound
 
 __all__ = ["PublishEffects", "PublishError", "SlicePublisher"]
 
@@ -160,9 +160,10 @@ class SlicePublisher:
 
     def _complain(self, fault: ApiError | Unreachable) -> None:
         self._effects.metrics.count_publish_error()
-        tell = self._effects.log.debug if str(fault) == self._error or _is_race(fault) else self._effects.log.error
-        tell("devices are not published", driver=self._scope.driver, node=self._scope.node_name, err=fault)
-        self._error = str(fault)
+        error = _describe(fault)
+        tell = self._effects.log.debug if error == self._error or _is_race(fault) else self._effects.log.error
+        tell("devices are not published", driver=self._scope.driver, node=self._scope.node_name, err=error)
+        self._error = error
 
     async def _sync(self, wanted: Mapping[str, Pool]) -> None:
         self._published.distrust_old(self._clock.monotonic())
@@ -244,6 +245,12 @@ class SlicePublisher:
         counts = {"create": len(plan.creates), "update": len(plan.updates), "delete": deleted}
         self._effects.metrics.count_slice_writes(counts)
         self._effects.log.info("devices published", driver=self._scope.driver, node=self._scope.node_name, **counts)
+
+
+def _describe(fault: ApiError | Unreachable) -> str:
+    """The same text for the same fault: slices that are refused have another name every time."""
+    faults = fault.faults if isinstance(fault, BadRequest | Invalid) else ()
+    return "; ".join(map(str, faults)) or str(fault)
 
 
 def _is_race(fault: ApiError | Unreachable) -> bool:

@@ -141,8 +141,8 @@ def pci_attributes(
 ) -> dict[str, DeviceAttribute]:
     """The standard attributes of a PCI device, `0000:17:00.0`: those that the kernel knows, and no invented ones.
 
-    With `lists_near_nodes` the NUMA node is a list, the device's own first and then those as near as can be; API servers
-    must allow lists in attributes for that. Raises ValueError for an address that is none, or of no device.
+    With `lists_near_nodes` the NUMA node is a list, the device's own first and then those as near as can be; the API
+    server must allow lists in attributes for that. Raises ValueError for an address that is none, or of no device.
     """
     sysfs = sysfs or Sysfs()
     if not _PCI_ADDRESS.fullmatch(address):

@@ -13,7 +13,7 @@ from dray.driver import ConfigError, ConfigPart, DriverConfig, Quantity, decode_
 CASES: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("config.yaml").read_text(encoding="utf-8"))
 
 
-class Sharing(ConfigPart):
+class Sharing(ConfigPart, frozen=True):
     strategy: Literal["TimeSlicing", "Exclusive"]
     interval: int = 1
 
@@ -22,13 +22,13 @@ class Sharing(ConfigPart):
             raise ValueError("the interval is at most 10")
 
 
-class GpuConfig(DriverConfig):
+class GpuConfig(DriverConfig, frozen=True):
     api_version = "gpu.example.com/v1"
     sharing: Sharing | None = None
     memory: Quantity = Quantity.of(0)
 
 
-class Plain(DriverConfig):
+class Plain(DriverConfig, frozen=True):
     api_version = "gpu.example.com/v1"
 
 

@@ -46,7 +46,7 @@ _QUIET_ROUNDS = 200
 """Turns of the event loop after which nothing that does not wait for the clock is on its way any more."""
 
 
-class EchoConfig(DriverConfig):
+class EchoConfig(DriverConfig, frozen=True):
     api_version = "echo.example.com/v1"
     kind = "EchoConfig"
     greeting: str = "hello"
