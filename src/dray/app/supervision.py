@@ -1,5 +1,6 @@
 """Parts of a running process that are begun again when they fail."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -20,6 +21,10 @@ async def supervise(name: str, run: Callable[[], Awaitable[None]], pace: Pace, l
         try:
             await run()
         except Exception as fault:  # the outermost frame of the part's tasks: whatever failed, the others go on
+            if _is_cancelled():
+                # What fails while it is being ended has ended, which is all that was asked.
+                log.debug("part failed while it ended", part=name, err=_describe(fault))
+                raise asyncio.CancelledError from fault
             if pace.clock.monotonic() - begun > _STEADY_SECONDS:
                 attempt = 0
             log.error("part failed, and is begun again", part=name, attempt=attempt, err=_describe(fault))
@@ -27,6 +32,11 @@ async def supervise(name: str, run: Callable[[], Awaitable[None]], pace: Pace, l
             attempt += 1
         else:
             return
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _describe(fault: BaseException) -> str:

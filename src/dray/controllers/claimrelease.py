@@ -6,6 +6,7 @@ a pod still uses would give its devices to another.
 
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final
 
 from msgspec.structs import replace
@@ -27,11 +28,16 @@ from dray.controllers.claimants import index_groups_by_claim, index_pods_by_clai
 from dray.controllers.commons import Commons
 from dray.controllers.runtime import Controller
 from dray.controllers.writing import find_stored
-from dray.errors import NotFound
+from dray.errors import Conflict, NotFound
 
 __all__ = ["ClaimRelease"]
 
 _WORKERS: Final = 50
+_SWEEP_SECONDS: Final = 60.0
+"""A claim that is protected without having devices is on its way to get some, or was left so by a crash. After one to
+two minutes without a change it is taken for the latter; whoever comes just then adds the protection anew."""
+_SWEEP: Final = ObjectName("", "claims left protected")
+"""The key under which such claims are looked for: no object has an empty name."""
 _MOST_REMEMBERED: Final = 500
 """Uids of pods and groups that are known to be gone, as in Kubernetes; for others the server is asked."""
 
@@ -51,10 +57,13 @@ class ClaimRelease:
         self._claims = Overlay(claims)
         self._gone: OrderedDict[str, None] = OrderedDict()
         """Uids of consumers that were seen to go."""
+        self._protected: dict[ObjectName, str] = {}
+        """Claims that are protected without having devices, by the version in which they were at the last sweep."""
         pods.add_handler(self._note_pod)
         claims.add_handler(self._note_claim)
         if groups is not None:
             groups.add_handler(self._note_group)
+        self.controller.wake(_SWEEP)
 
     def _note_pod(self, change: Change[Pod]) -> None:
         pod = change.new
@@ -77,6 +86,10 @@ class ClaimRelease:
                 self._wake_if_due(claim)
 
     def _note_claim(self, change: Change[ResourceClaim]) -> None:
+        if change.new is None or not _is_protected_idly(change.new):
+            self._protected.pop(change.name, None)
+        else:
+            self._protected.setdefault(change.name, "")
         if change.new is not None:
             self._wake_if_due(change.new)
 
@@ -122,8 +135,26 @@ class ClaimRelease:
         owner = find_controller(claim.metadata)
         return owner if owner is not None and (owner.api_version, owner.kind) == ("v1", POD.name) else None
 
-    async def reconcile(self, name: ObjectName) -> None:
-        """Take back what is due of one claim."""
+    async def reconcile(self, name: ObjectName) -> float | None:
+        """Take back what is due of one claim; or, under the key for that, what a crash left behind."""
+        if name == _SWEEP:
+            await self._sweep()
+            return _SWEEP_SECONDS
+        await self._take_back(name)
+        return None
+
+    async def _sweep(self) -> None:
+        for name, version in list(self._protected.items()):
+            claim = self._claims.find(name)
+            if claim is None or not _is_protected_idly(claim):
+                continue
+            if claim.metadata.resource_version == version:
+                with suppress(Conflict, NotFound):
+                    await self._unprotect(claim)
+            else:
+                self._protected[name] = claim.metadata.resource_version
+
+    async def _take_back(self, name: ObjectName) -> None:
         claim = self._claims.find(name)
         if claim is None or not self._is_due(claim):
             return
@@ -194,6 +225,12 @@ def _is_pod(consumer: ResourceClaimConsumerReference) -> bool:
 
 def _is_group(consumer: ResourceClaimConsumerReference) -> bool:
     return (consumer.api_group, consumer.resource) == (POD_GROUP.group, POD_GROUP.plural)
+
+
+def _is_protected_idly(claim: ResourceClaim) -> bool:
+    """Whether a claim is protected although it has no devices, and is not going."""
+    meta = claim.metadata
+    return FINALIZER in meta.finalizers and claim.status.allocation is None and meta.deletion_timestamp is None
 
 
 def _waits_for_release(claim: ResourceClaim) -> bool:

@@ -79,3 +79,25 @@ def test_being_cancelled_is_no_failure() -> None:
         assert log.entries == []
 
     asyncio.run(scene())
+
+
+def test_a_failure_while_being_cancelled_ends_the_part_for_good() -> None:
+    async def scene() -> None:
+        begun = 0
+
+        async def run() -> None:
+            nonlocal begun
+            begun += 1
+            try:
+                await asyncio.Event().wait()
+            finally:
+                raise RuntimeError("on the way out")
+
+        task = asyncio.create_task(supervise("part", run, Pace(FakeClock(), SeededEntropy(1)), MemoryLog()))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert begun == 1
+
+    asyncio.run(scene())
