@@ -16,6 +16,7 @@ from dray.cli.verbs.backup import restore_file, write_backup
 from dray.cli.verbs.bench import bench
 from dray.cli.verbs.check import check_files
 from dray.cli.verbs.config import config
+from dray.cli.verbs.device import device
 from dray.cli.verbs.up import run
 from dray.cli.verbs.version import show_version
 from dray.effects.log import Level
@@ -58,6 +59,7 @@ app.command("up")(run)
 app.command("version")(show_version)
 app.add_typer(bench, name="bench")
 app.add_typer(config, name="config")
+app.add_typer(device, name="device")
 
 
 def main() -> None:

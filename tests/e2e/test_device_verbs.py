@@ -1,0 +1,70 @@
+"""`dray device` as people run it, against a server of its own."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+READY = "nodes are ready"
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("cluster")
+    file = folder / "kubeconfig"
+    words = ["up", "--nodes", "dgx-a100", "--data-dir", str(folder), "--port", "0", "--kubeconfig-out", str(file)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "dray", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            assert any(READY in line for line in process.stdout), "the cluster did not come up"
+            yield file
+        finally:
+            process.send_signal(signal.SIGINT)
+
+
+def dray(*words: str, kubeconfig: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "dray", "device", *words],
+        capture_output=True,
+        text=True,
+        env={"KUBECONFIG": str(kubeconfig), "PYTHONUTF8": "1"},
+        check=False,
+    )
+
+
+def test_device_fails_and_heals(kubeconfig: Path) -> None:
+    failed = dray("fail", "dgx-a100-0/gpu-3", "--effect", "NoSchedule", "--reason", "79", kubeconfig=kubeconfig)
+    assert (failed.returncode, failed.stderr) == (0, "")
+    rows = json.loads(dray("list", "dgx-a100-0", "-o", "json", kubeconfig=kubeconfig).stdout)
+    assert [each["device"] for each in rows if each["state"] == "NoSchedule:79"] == ["gpu-3"]
+    assert len(rows) == 8
+    healed = dray("heal", "dgx-a100-0", kubeconfig=kubeconfig)
+    assert healed.stdout == "dgx-a100-0/gpu-3 works again\n"
+    text = dray("list", kubeconfig=kubeconfig).stdout
+    assert text.splitlines()[0].split() == ["NODE", "DRIVER", "DEVICE", "CLAIMS", "STATE"]
+    assert "NoSchedule" not in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fail", "dgx-a100-0/gpu-33"],
+        ["fail", "dgx-a100-0"],
+        ["fail", "nowhere/gpu-0"],
+        ["fail", "dgx-a100-0/gpu-0", "--reason", "no label!"],
+        ["fail", "dgx-a100-0/gpu-0", "--effect", "Perhaps"],
+        ["heal", "nowhere"],
+        ["list", "--kubeconfig", "no-such-file"],
+    ],
+)
+def test_what_cannot_be_done_is_said(words: list[str], kubeconfig: Path) -> None:
+    done = dray(*words, kubeconfig=kubeconfig)
+    assert done.returncode == 2
+    assert done.stderr
+    assert "Traceback" not in done.stderr
