@@ -84,13 +84,19 @@ class Documents:
                 return Document(_NO_DEFINITIONS)
             case ["version"]:
                 return self._once(path, lambda: Document(msgspec.json.encode(VERSION)))
-            case ["openapi", "v2"] if ASKED_OPENAPI_V2 in accept:
+            case ["openapi", *rest]:
+                return self._find_openapi(path, rest, accept)
+        return None
+
+    def _find_openapi(self, path: str, parts: Sequence[str], accept: str) -> Document | None:
+        match parts:
+            case ["v2"] if ASKED_OPENAPI_V2 in accept:
                 return Document(MINIMAL_OPENAPI_V2, SENT_OPENAPI_V2)
-            case ["openapi", "v3"]:
+            case ["v3"]:
                 return self._once(path, self._openapi_index)
-            case ["openapi", "v3", "api", version]:
+            case ["v3", "api", version]:
                 return self._openapi("", version)
-            case ["openapi", "v3", "apis", group, version]:
+            case ["v3", "apis", group, version]:
                 return self._openapi(group, version)
         return None
 
