@@ -42,11 +42,12 @@ def _prepare(
     ] = None,
     log_format: Annotated[LogFormat | None, typer.Option("--log", help="How log lines are written.")] = None,
     log_level: Annotated[Level | None, typer.Option("--log-level", help="The least that is logged.")] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Print the trace of an error too.")] = False,
 ) -> None:
     flags = {"log.format": log_format, "log.level": log_level}
     given = {name: str(value) for name, value in flags.items() if value is not None}
     try:
-        open_session(ctx, file=config_file, flags=given)
+        open_session(ctx, file=config_file, flags=given, is_debugging=debug)
     except SettingsError as fault:
         typer.echo(render_error(str(fault)), nl=False, err=True)
         raise typer.Exit(2) from fault

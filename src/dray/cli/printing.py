@@ -7,7 +7,7 @@ import msgspec
 
 from dray.app.offline import Finding, Report
 
-__all__ = ["Output", "render_columns", "render_error", "render_json", "render_report", "render_summary"]
+__all__ = ["Listing", "Output", "render_columns", "render_error", "render_json", "render_report", "render_summary"]
 
 
 class Output(StrEnum):
@@ -15,6 +15,16 @@ class Output(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+class Listing(StrEnum):
+    """How a verb prints what there is, as kubectl does."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    NAME = "name"
 
 
 def render_error(message: str, *, hint: str | None = None) -> str:

@@ -23,13 +23,17 @@ class Session:
     view: SettingsView
     clock: Clock
     log: Log
+    is_debugging: bool = False
+    """Whether errors are printed with their trace."""
 
 
-def open_session(ctx: typer.Context, *, file: Path | None, flags: Mapping[str, str]) -> None:
+def open_session(
+    ctx: typer.Context, *, file: Path | None, flags: Mapping[str, str], is_debugging: bool = False
+) -> None:
     """Read the settings and make the session, for the verb that runs next. Raises SettingsError."""
     view = load_settings(system_environment(), file=file, flags=flags)
     clock = wire_clock()
-    ctx.obj = Session(view, clock, wire_log(view.settings, sys.stderr, clock))
+    ctx.obj = Session(view, clock, wire_log(view.settings, sys.stderr, clock), is_debugging)
 
 
 def get_session(ctx: typer.Context) -> Session:
