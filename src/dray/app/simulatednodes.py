@@ -41,14 +41,16 @@ from dray.values.quantity import parse_quantity
 
 __all__ = ["NodeGroup", "NodeGroupError", "SimulatedNodes", "SimulationParts", "parse_node_groups"]
 
-_GROUP: Final = re.compile(r"(?:(?P<count>[1-9][0-9]{0,4})x)?(?P<equipment>.+)", re.DOTALL)
+_GROUP: Final = re.compile(r"(?P<equipment>.+?)(?::(?P<count>[0-9]+))?", re.DOTALL)
+_MOST_NODES: Final = 10_000
+"""Of one group: more do not fit into one process, so a larger number is a slip."""
 _CONTROL_PLANE: Final = "control-plane"
 """The equipment of a node that has no devices, and that pods keep away from."""
 _CONTROL_PLANE_KEY: Final = "node-role.kubernetes.io/control-plane"
 
 
 class NodeGroupError(DrayError):
-    """A group of nodes is not as `[COUNTx]PROFILE`."""
+    """A group of nodes is not as `PROFILE[:COUNT]`."""
 
 
 class NodeGroup(Struct, frozen=True):
@@ -65,18 +67,20 @@ class NodeGroup(Struct, frozen=True):
 
 
 def parse_node_groups(texts: Iterable[str]) -> list[NodeGroup]:
-    """Read `dgx-h100`, `4xdgx-h100:mig+rdma-nic` and their like. Raises NodeGroupError, ProfileError."""
+    """Read `dgx-h100`, `dgx-h100:mig+rdma-nic:4` and their like. Raises NodeGroupError, ProfileError."""
     return [_parse_group(text) for text in texts]
 
 
 def _parse_group(text: str) -> NodeGroup:
     match = _GROUP.fullmatch(text)
     if match is None:
-        raise NodeGroupError("a group of nodes has no name; try: dgx-h100, or 4xdgx-h100 for four of them")
+        raise NodeGroupError("a group of nodes has no name; try: dgx-h100, or dgx-h100:4 for four of them")
     name = match["equipment"]
     is_control_plane = name == _CONTROL_PLANE
     equipment = parse_equipment("plain" if is_control_plane else name)
     count = int(match["count"]) if match["count"] else equipment.nodes
+    if not 1 <= count <= _MOST_NODES:
+        raise NodeGroupError(f"{text}: a group has 1 to {_MOST_NODES} nodes; try: {name}:4 for four of them")
     if is_control_plane:
         equipment = Equipment(_CONTROL_PLANE, equipment.profiles, equipment.blueprints)
     return NodeGroup(count, equipment, is_control_plane)

@@ -5,7 +5,7 @@ from dray.drivers.sim.part import ProfileError
 
 
 def test_a_group_is_one_node_unless_it_says_how_many() -> None:
-    one, four = parse_node_groups(["dgx-h100", "4xdgx-h100"])
+    one, four = parse_node_groups(["dgx-h100", "dgx-h100:4"])
     assert (one.count, four.count) == (1, 4)
     assert one.equipment.drivers == four.equipment.drivers == ("gpu.nvidia.com",)
 
@@ -16,8 +16,14 @@ def test_a_rack_is_as_many_nodes_as_belong_together() -> None:
 
 
 def test_nodes_are_called_after_their_first_profile() -> None:
-    (group,) = parse_node_groups(["2xdgx-h100:mig+rdma-nic"])
-    assert group.title == "dgx-h100"
+    (group,) = parse_node_groups(["dgx-h100:mig+rdma-nic:2"])
+    assert (group.title, group.count) == ("dgx-h100", 2)
+
+
+def test_options_of_profiles_are_no_counts() -> None:
+    plain, shared = parse_node_groups(["dgx-a100:mig", "dgx-h100:shares=4:2"])
+    assert (plain.count, shared.count) == (1, 2)
+    assert shared.equipment.text == "dgx-h100:shares=4"
 
 
 def test_a_control_plane_has_no_devices() -> None:
@@ -27,9 +33,15 @@ def test_a_control_plane_has_no_devices() -> None:
     assert group.title == "control-plane"
 
 
-@pytest.mark.parametrize("text", ["dgx-h10", "0xdgx-h100", "3x", "-1xdgx-h100"])
+@pytest.mark.parametrize("text", ["dgx-h10", "4xdgx-h100", ":3", "dgx-h10:3"])
 def test_what_is_no_profile_is_refused(text: str) -> None:
     with pytest.raises(ProfileError, match="no profile"):
+        parse_node_groups([text])
+
+
+@pytest.mark.parametrize("text", ["dgx-h100:0", "dgx-h100:99999"])
+def test_a_number_that_no_cluster_has_is_refused(text: str) -> None:
+    with pytest.raises(NodeGroupError, match="try: dgx-h100:4"):
         parse_node_groups([text])
 
 

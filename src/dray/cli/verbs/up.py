@@ -29,9 +29,9 @@ def run(  # noqa: PLR0913  # one parameter for each option
         list[str] | None,
         typer.Option(
             "--nodes",
-            metavar="[COUNTx]PROFILE",
-            help="Simulated nodes, such as dgx-h100, 4xdgx-h100:mig+rdma-nic or control-plane; may be repeated.",
-            show_default="example",
+            metavar="PROFILE[:COUNT]",
+            help="Simulated nodes, such as dgx-h100, dgx-h100:mig+rdma-nic:4 or control-plane; may be repeated.",
+            show_default="dgx-h100:2",
         ),
     ] = None,
     data_dir: Annotated[
@@ -67,7 +67,7 @@ def run(  # noqa: PLR0913  # one parameter for each option
         from dray.app.cluster import ClusterOptions, make_cluster  # noqa: PLC0415
         from dray.app.simulatednodes import parse_node_groups  # noqa: PLC0415
 
-        cluster = make_cluster(ClusterOptions(parse_node_groups(nodes or ["example"])), _announce_nodes)
+        cluster = make_cluster(ClusterOptions(parse_node_groups(nodes or ["dgx-h100:2"])), _announce_nodes)
         run_up(options, session.clock, session.log, announce, cluster)
     except (DrayError, OSError) as fault:
         typer.echo(render_error(str(fault)), nl=False, err=True)
