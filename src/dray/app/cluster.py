@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry, generate_latest
 
+from dray.app.hosting import Beside, Premises
 from dray.app.simulatednodes import NodeGroup, SimulatedNodes, SimulationParts
-from dray.app.up import Beside, Premises
 from dray.controllers.assembly import Controllers, choose_controllers
 from dray.controllers.commons import Commons
 from dray.controllers.metrics import ControllerMetrics
@@ -54,10 +55,20 @@ async def _run(options: ClusterOptions, premises: Premises, announce: Callable[[
         log=premises.log,
     )
 
-    def follow(fleet: Fleet) -> None:
-        """Reach the containers of the fleet's nodes."""
+    with ExitStack() as attached:
 
-    nodes = SimulatedNodes(options.nodes, parts, follow)
+        def follow(fleet: Fleet) -> None:
+            """Reach the containers of the fleet's nodes, for as long as this runs."""
+            streams = fleet.streams
+            premises.api.desk.nodes.attach(streams)
+            attached.callback(premises.api.desk.nodes.detach, streams)
+
+        await _run_all(scheduler, commons, SimulatedNodes(options.nodes, parts, follow), announce)
+
+
+async def _run_all(
+    scheduler: Scheduler, commons: Commons, nodes: SimulatedNodes, announce: Callable[[Sequence[str]], None]
+) -> None:
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(Controllers(commons, choose_controllers(["*"])).run(), name="controllers")
         tasks.create_task(scheduler.run(), name="scheduler")

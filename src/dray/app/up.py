@@ -2,37 +2,25 @@
 
 import asyncio
 import gc
-import ipaddress
 import signal
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import uvloop
 
-from dray.app.serverwire import wire_entropy, wire_identity, wire_judge, wire_node_relay, wire_store
-from dray.app.supervision import supervise
-from dray.app.wire import wire_registry
-from dray.client.port import Client
-from dray.client.retrying import Pace
-from dray.client.sharing import SharedInformers
-from dray.controllers.basic import BasicControllers
-from dray.controllers.runtime import Effects
+from dray.app.hosting import Beside, Ground, host_cluster, is_any
+from dray.app.serverwire import wire_entropy, wire_store
 from dray.effects.clock import Clock
-from dray.effects.entropy import Entropy
 from dray.effects.log import Log
-from dray.server.assembly import MASTER, ApiServer, ServerParts, open_api_server
-from dray.server.identity.credentials import Credentials, ensure_credentials, make_ssl_context
+from dray.server.identity.credentials import Credentials, ensure_credentials
 from dray.server.identity.kubeconfig import Access, write_kubeconfig
-from dray.server.inprocess import InProcessClient
-from dray.server.serving import Address, serve
+from dray.server.serving import Address
 from dray.store.compaction import HistoryWindow, run_compaction
 
-__all__ = ["Beside", "Premises", "UpOptions", "run_up"]
+__all__ = ["UpOptions", "run_up"]
 
-_MANAGER: Final = "kube-controller-manager"
 _COLLECT_AFTER: Final = 50_000
 """Objects made before the collector looks for cycles: API objects form none, so looking often is time lost."""
 
@@ -46,22 +34,6 @@ class UpOptions:
     address: Address
     names: Sequence[str] = ()
     """Further names and addresses that the server's certificate is good for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Premises:
-    """What the API server offers to whatever runs beside it in its process. `informers` are run already."""
-
-    client: Client
-    informers: SharedInformers
-    api: ApiServer
-    clock: Clock
-    entropy: Entropy
-    log: Log
-
-
-Beside = Callable[[Premises], Awaitable[None]]
-"""Runs until cancelled. If it fails, it is begun again with informers of its own, so it may keep no state elsewhere."""
 
 
 def run_up(
@@ -91,55 +63,17 @@ async def _run(
     ended = _catch_signals()
     options.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     address = options.address
-    names = options.names if _is_any(address.host) else (*options.names, address.host)
+    names = options.names if is_any(address.host) else (*options.names, address.host)
     credentials = ensure_credentials(options.data_dir / "pki", clock.now().to_time(), names=names)
-    entropy = wire_entropy()
-    async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(wire_store(options.data_dir))
-        parts = ServerParts(
-            kinds=tuple(wire_registry()),
-            store=store,
-            clock=clock,
-            entropy=entropy,
-            judge=wire_judge(),
-            identity=wire_identity(credentials.signing_key, clock, {}),
-            log=log,
-        )
-        api = await stack.enter_async_context(open_api_server(parts))
-        api.desk.nodes.attach(wire_node_relay(credentials, api.desk.view))
-        tasks = await stack.enter_async_context(asyncio.TaskGroup())
-        client = InProcessClient(api.desk, MASTER, _MANAGER)
-        root_ca = credentials.authority.certificate.decode()
-        pace = Pace(clock, entropy)
-
-        async def run_parts() -> None:
-            informers = SharedInformers(client, pace, log)
-            premises = Premises(client=client, informers=informers, api=api, clock=clock, entropy=entropy, log=log)
-            await _run_parts(premises, root_ca, beside)
-
-        running = [
-            tasks.create_task(run_compaction(store, HistoryWindow(), clock, log), name="compaction"),
-            tasks.create_task(supervise("controllers", run_parts, pace, log), name="parts"),
-        ]
-        _settle_memory()
-        async with serve(api.application, address, make_ssl_context(credentials)) as bound:
-            url = f"https://{_reachable(bound.host)}:{bound.port}"
+    async with wire_store(options.data_dir) as store, asyncio.TaskGroup() as tasks:
+        ground = Ground(store=store, credentials=credentials, clock=clock, entropy=wire_entropy(), log=log)
+        compaction = tasks.create_task(run_compaction(store, HistoryWindow(), clock, log), name="compaction")
+        async with host_cluster(ground, address, beside) as url:
+            _settle_memory()
             _write_access(options, credentials, url)
             announce(url)
             await ended.wait()
-        for task in running:
-            task.cancel()
-
-
-async def _run_parts(premises: Premises, root_ca: str, beside: Beside | None) -> None:
-    """What works on objects through the Client port, on views that it shares."""
-    effects = Effects(premises.clock, premises.entropy, premises.log)
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(premises.informers.run(), name="informers")
-        basic = BasicControllers(premises.client, wire_registry(), root_ca, effects, premises.informers)
-        tasks.create_task(basic.run(), name="basic controllers")
-        if beside is not None:
-            await beside(premises)
+        compaction.cancel()
 
 
 def _catch_signals() -> asyncio.Event:
@@ -161,17 +95,3 @@ def _settle_memory() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, 20, 100)
-
-
-def _is_any(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_unspecified
-    except ValueError:
-        return False
-
-
-def _reachable(host: str) -> str:
-    """How clients on this machine reach what listens at `host`."""
-    if _is_any(host):
-        return "127.0.0.1"
-    return f"[{host}]" if ":" in host else host
