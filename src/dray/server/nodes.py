@@ -15,6 +15,10 @@ class ReachableNodes:
         """Reach the nodes that `streams` serves through it, from now on."""
         self._attached.append(streams)
 
+    def detach(self, streams: NodeStreams) -> None:
+        """Reach nothing through `streams` any more. Unknown ones are a no-op."""
+        self._attached = [each for each in self._attached if each is not streams]
+
     def find(self, node: str) -> NodeStreams | None:
         """Who serves a node."""
         return next((each for each in self._attached if each.serves(node)), None)
