@@ -61,10 +61,12 @@ def test_a_card_that_is_cut_in_too_many_ways_is_not_judged() -> None:
         (1, (0, 1, 1, 0, 0), True),
         (1, (0, 0, 2, 0, 1), False),  # two of three slices leave a slice of compute and no memory
         (2, (1, 0, 1, 1, 2), True),
-        (8, (2, 3, 6, 4, 8), True),
+        (8, (2, 3, 4, 3, 6), True),
+        (8, (2, 3, 6, 4, 8), False),  # 46 slices of compute on six cards with 42
         (8, (2, 3, 7, 4, 9), False),
         (32, (8, 8, 12, 20, 20), True),
-        (32, (8, 8, 12, 20, 40), False),
+        (32, (8, 8, 12, 20, 40), True),
+        (32, (8, 8, 12, 20, 64), False),
         (0, (0, 0, 0, 0, 1), False),
         (0, (0, 0, 0, 0, 0), True),
     ],
@@ -72,7 +74,7 @@ def test_a_card_that_is_cut_in_too_many_ways_is_not_judged() -> None:
 def test_cards_add_up_to_what_is_wanted_or_do_not(number: int, wanted: Mix, want: bool) -> None:
     mixes = largest_mixes(gpu(), wanted)
     assert mixes is not None
-    assert can_be_met([(mixes, number)] if number else [], wanted) is want
+    assert can_be_met([(mixes, number)] if number else [], wanted, [tuple(SIZES)]) is want
 
 
 def test_answer_is_that_of_trying_everything() -> None:
