@@ -12,6 +12,7 @@ from dray import errors
 from dray.api.registry import SERVED, AnyKind
 from dray.app.settings import FILE_VARIABLE, SETTINGS
 from dray.cli.main import app
+from dray.cli.verbtable import load_verb
 from dray.errors import ApiError, FieldError, FieldReason
 from dray.values.fieldpath import ROOT
 
@@ -37,7 +38,7 @@ def list_verbs() -> Iterator[list[str]]:
         path, command = pending.pop(0)
         yield path
         if isinstance(command, TyperGroup):
-            pending += [([*path, name], each) for name, each in command.commands.items()]
+            pending += [([*path, name], each if path else load_verb(name)) for name, each in command.commands.items()]
 
 
 def render_help(path: list[str]) -> str:

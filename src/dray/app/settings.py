@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Annotated, Final, get_type_hints
 
 import msgspec
-import yaml
 from msgspec import Meta, Struct
 
-from dray.effects.log import Level
+from dray.effects.level import Level
 from dray.errors import DrayError
 
 __all__ = [
@@ -156,6 +155,8 @@ def _assemble(values: Mapping[str, object]) -> Settings:
 
 def _read_file(file: Path) -> list[tuple[str, object]]:
     """Dotted names and values of a YAML file."""
+    import yaml  # noqa: PLC0415  # most runs have no such file, and start faster without
+
     try:
         tree = yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as fault:

@@ -2,28 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TextIO
 
 from dray.api.checks import AccessQuestion, CheckContext, ExpressionVerdict
 from dray.api.registry import SERVED, Registry
-from dray.app.logsetup import open_log
-from dray.app.settings import Settings
+from dray.app.sessionwire import wire_clock, wire_log
 from dray.cel.judge import judge_derived_attribute, judge_selector
-from dray.effects.clock import Clock, SystemClock
-from dray.effects.log import Log
+from dray.effects.clock import Clock
 from dray.values.times import Time
 
 __all__ = ["CelJudge", "wire_clock", "wire_log", "wire_offline_context", "wire_registry"]
-
-
-def wire_clock() -> Clock:
-    """The machine's clock."""
-    return SystemClock()
-
-
-def wire_log(settings: Settings, stream: TextIO, clock: Clock) -> Log:
-    """The log on `stream` that the settings ask for."""
-    return open_log(settings.log, stream, clock)
 
 
 def wire_registry() -> Registry:

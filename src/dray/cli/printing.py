@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from dray.app.offline import Finding, Report
+if TYPE_CHECKING:  # verbs that print no reports start faster without all kinds
+    from dray.app.offline import Finding, Report
 
 __all__ = ["Listing", "Output", "render_columns", "render_error", "render_json", "render_report", "render_summary"]
 
@@ -32,7 +34,7 @@ def render_error(message: str, *, hint: str | None = None) -> str:
     return f"error: {message}\n" + (f"  try: {hint}\n" if hint else "")
 
 
-def render_report(report: Report, place: str) -> str:
+def render_report(report: "Report", place: str) -> str:
     """Everything that is wrong with one object, or that nothing is."""
     warnings = "".join(f"  warning: {warning}\n" for warning in report.warnings)
     if not report.findings:
@@ -41,7 +43,7 @@ def render_report(report: Report, place: str) -> str:
     return f"error: {report.title} is invalid ({place})\n{faults}{warnings}"
 
 
-def _render_finding(finding: Finding) -> str:
+def _render_finding(finding: "Finding") -> str:
     text = f"{finding.field}: {finding.message}" if finding.field else finding.message
     first, *more = text.splitlines() or [""]
     lines = [f"  {first}", *(f"    {line}" for line in more)]
@@ -50,7 +52,7 @@ def _render_finding(finding: Finding) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def render_summary(reports: Sequence[Report]) -> str:
+def render_summary(reports: "Sequence[Report]") -> str:
     """How many objects were looked at, and how many of them have how many faults."""
     invalid = [report for report in reports if report.findings]
     faults = sum(len(report.findings) for report in invalid)

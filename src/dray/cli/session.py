@@ -3,37 +3,50 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from dray.app.settings import SettingsView, load_settings, system_environment
-from dray.app.wire import wire_clock, wire_log
-from dray.effects.clock import Clock
-from dray.effects.log import Log
 from dray.errors import InternalError
+
+if TYPE_CHECKING:
+    from dray.effects.clock import Clock
+    from dray.effects.log import Log
 
 __all__ = ["Session", "get_session", "open_session"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Session:
-    """One run of the command."""
+    """One run of the command. Clock and log are made when they are first needed: some verbs need neither."""
 
     view: SettingsView
-    clock: Clock
-    log: Log
     is_debugging: bool = False
     """Whether errors are printed with their trace."""
+
+    @cached_property
+    def clock(self) -> "Clock":
+        """The machine's clock."""
+        from dray.app.sessionwire import wire_clock  # noqa: PLC0415
+
+        return wire_clock()
+
+    @cached_property
+    def log(self) -> "Log":
+        """What dray tells on standard error."""
+        from dray.app.sessionwire import wire_log  # noqa: PLC0415
+
+        return wire_log(self.view.settings, sys.stderr, self.clock)
 
 
 def open_session(
     ctx: typer.Context, *, file: Path | None, flags: Mapping[str, str], is_debugging: bool = False
 ) -> None:
     """Read the settings and make the session, for the verb that runs next. Raises SettingsError."""
-    view = load_settings(system_environment(), file=file, flags=flags)
-    clock = wire_clock()
-    ctx.obj = Session(view, clock, wire_log(view.settings, sys.stderr, clock), is_debugging)
+    ctx.obj = Session(load_settings(system_environment(), file=file, flags=flags), is_debugging)
 
 
 def get_session(ctx: typer.Context) -> Session:

@@ -8,27 +8,14 @@ driver pool device revision attempt seconds err`.
 import json
 import re
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol, TextIO
 
 from dray.effects.clock import Clock
+from dray.effects.level import Level
 
 __all__ = ["JsonLog", "Level", "Log", "LogEntry", "MemoryLog", "TextLog"]
 
 _PLAIN = re.compile(r"[^\s\"=]+")
-
-
-class Level(StrEnum):
-    """How much a line matters, from least to most."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    ERROR = "error"
-
-    def covers(self, other: "Level") -> bool:
-        """Whether a log at this level writes lines of the other."""
-        order = list(Level)
-        return order.index(other) >= order.index(self)
 
 
 class Log(Protocol):
