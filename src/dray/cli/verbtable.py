@@ -32,6 +32,7 @@ VERBS: Final[dict[str, Verb]] = {
     ),
     "config": Verb("config:config", "See the settings in force."),
     "device": Verb("device:device", "See devices; have simulated ones fail and heal."),
+    "driver": Verb("driver:driver", "Write drivers of devices."),
     "restore": Verb(
         "backup:restore_file",
         "Put a backup in the place of all objects, while dray does not run; what was there stays beside it.",

@@ -1,0 +1,36 @@
+"""`dray driver`: what authors of drivers need."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dray.app.newdriver import ProjectRefused, plan_project, write_project
+from dray.cli.access import fail_with
+
+__all__ = ["driver"]
+
+driver = typer.Typer(help="Write drivers of devices.", no_args_is_help=True)
+
+
+@driver.callback()
+def _prepare() -> None:
+    """Write drivers of devices."""
+
+
+@driver.command("new")
+def write_new(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The driver's name, such as gpu.example.com.")],
+    folder: Annotated[
+        Path | None, typer.Option("--folder", metavar="FOLDER", help="Where to; else named after the driver.")
+    ] = None,
+) -> None:
+    """Write a driver project that works, with tests, manifests, and hardware that is made up."""
+    try:
+        project = plan_project(name)
+        place = folder or Path(project.title)
+        write_project(project, place)
+    except ProjectRefused as fault:
+        raise fail_with(ctx, fault) from fault
+    typer.echo(f"{place}: {len(project.texts)} files of a driver for {name}\n  try: cd {place} && python -m pytest")
