@@ -14,6 +14,7 @@ VARIANTS = [
     "dgx-a100:mig",
     "dgx-a100:mig-ci",
     "dgx-a100:mig,model=a100-80gb",
+    "dgx-h100+cpu:cores=56",
     "dgx-h100+dranet",
     "dgx-h100+rdma-nic",
     "dgx-h100:mig",
@@ -30,6 +31,7 @@ VARIANTS = [
     "gb200-nvl72:mig",
     "gh200+rdma-nic",
     "mi300x:cpx",
+    "mixed-gpus:mig",
     "tpu-v5e-8:whole",
 ]
 """Of these, the devices of the first card are enough."""
@@ -57,7 +59,7 @@ def summarise(device: Device) -> str:
 def belongs(device: Device, only: str) -> bool:
     """Names of cards end in 0, or go on after it; those of partitions of AMD and of functions begin with 1 and 0."""
     first = ("gpu-0", "gpu-vfio-0", "gpu-1-", "gpu-2-", "vf-0000-e0", "vf-0000-15", "vf-0000-18", "vf-0009")
-    return not only or device.name.startswith((*first, "pci-", "nic-0", "numa-0", "0"))
+    return not only or device.name.startswith((*first, "pci-", "nic-0", "numa-0", "cpu", "0"))
 
 
 @pytest.mark.parametrize("text", [*(each for each in list_profiles() if find_profile(each).parts), *VARIANTS])

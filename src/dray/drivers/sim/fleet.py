@@ -9,16 +9,20 @@ from dray.client.port import Client
 from dray.client.retrying import Pace
 from dray.client.watching import Focus
 from dray.driver.devices import Devices
+from dray.drivers.cpu.offers import DRIVER as CPU
 from dray.drivers.sim.attaching import Attacher
 from dray.drivers.sim.catalog import Equipment
+from dray.drivers.sim.dranet import DranetDriver
 from dray.drivers.sim.driver import SimDriver
 from dray.drivers.sim.example.driver import EXAMPLE_DRIVERS
 from dray.drivers.sim.example.part import ExamplePart, driver_name
 from dray.drivers.sim.faults import FaultBoard
+from dray.drivers.sim.interfaces import DRANET_DRIVER
 from dray.drivers.sim.nvidia.computedomain import ComputeDomainDriver
 from dray.drivers.sim.nvidia.driver import NvidiaDriver
 from dray.drivers.sim.nvidia.gpus import DRIVER as NVIDIA
 from dray.drivers.sim.nvidia.part import COMPUTE_DOMAIN_DRIVER
+from dray.drivers.sim.processors import ProcessorsDriver
 from dray.drivers.sim.tpu import DRIVER as TPU
 from dray.drivers.sim.tpudriver import TpuDriver
 from dray.effects.log import Log
@@ -29,6 +33,8 @@ _DRIVERS: Final[Mapping[str, type[SimDriver]]] = {
     NVIDIA: NvidiaDriver,
     COMPUTE_DOMAIN_DRIVER: ComputeDomainDriver,
     TPU: TpuDriver,
+    DRANET_DRIVER: DranetDriver,
+    CPU: ProcessorsDriver,
 }
 """Those that do more than show their devices."""
 

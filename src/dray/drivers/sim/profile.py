@@ -11,6 +11,7 @@ from dray.drivers.sim.interfaces import DranetPart, VirtualFunctionsPart
 from dray.drivers.sim.nvidia.part import ComputeDomainPart, NvidiaPart
 from dray.drivers.sim.part import Nic
 from dray.drivers.sim.plain import PlainPart
+from dray.drivers.sim.processors import ProcessorsPart
 from dray.drivers.sim.tpu import TpuPart
 
 __all__ = ["AnyPart", "NodeShape", "Profile"]
@@ -24,6 +25,7 @@ AnyPart = (
     | TpuPart
     | FabricPart
     | ExamplePart
+    | ProcessorsPart
     | PlainPart
 )
 

@@ -31,6 +31,8 @@ ISSUED = [
     "gpu-16gi",
     "example",
     "dranet",
+    "cpu",
+    "mixed-gpus",
 ]
 EVERYTHING = [*ISSUED, *VARIANTS]
 
@@ -126,8 +128,8 @@ def test_storage_interfaces_have_no_virtual_functions() -> None:
     ("text", "want"),
     [
         ("dgx-h10", "did you mean dgx-h100?"),
-        ("nothing-like-it", "there are dgx-a100, "),
-        ("", "there are dgx-a100, "),
+        ("nothing-like-it", "there are cpu, dgx-a100, "),
+        ("", "there are cpu, dgx-a100, "),
         ("dgx-h100:migs", "no option 'migs': there are half-static-mig, "),
         ("intel-qat:mig", "it has none"),
         ("dgx-h100:mig,vfio", "exclude each other"),
