@@ -1,6 +1,7 @@
 """The processors of a simulated machine, as the CPU driver (dra.cpu) publishes them: one device a NUMA node."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import ClassVar, Final, Self
 
 from msgspec.structs import replace
@@ -59,8 +60,9 @@ class ProcessorsPart(Part, frozen=True, tag="processors"):
 
     def blueprints(self, machine: Machine) -> Sequence[Blueprint]:
         """One device a NUMA node, of which claims take a number of processors."""
-        told = [each.numa for each in (*machine.accelerators, *machine.nics) if each.numa is not None]
-        topology = draw_topology(max(_SOCKETS, *(each + 1 for each in told), 0), self.cores)
+        accelerators, nics = (each.numa for each in machine.accelerators), (each.numa for each in machine.nics)
+        told = [each for each in chain(accelerators, nics) if each is not None]
+        topology = draw_topology(max([_SOCKETS, *(each + 1 for each in told)]), self.cores)
         return [Blueprint.of(DRIVER, (each.device for each in list_offers(topology, OfferOptions())))]
 
 
