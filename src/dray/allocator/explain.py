@@ -71,45 +71,87 @@ def _troubles(view: NodeView) -> tuple[PoolTrouble, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Nodes that refuse claims for the same main reason. `example` explains the first of them."""
+    """Nodes that refuse claims for the same main reason, their numbers as bits. `example` explains the first."""
 
     headline: Headline
-    nodes: int
+    numbers: int
     example: Explanation
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are of them."""
+        return self.numbers.bit_count()
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterExplanation:
-    """How all nodes of a cluster fare, refusals folded by main reason, the most frequent first."""
+    """How the nodes of a cluster fare, refusals folded by main reason, the most frequent first.
+
+    `nearest` is the node that comes closest to fitting, by how many devices it lacks: first of those that would do,
+    then of those that are free. Empty where no node was looked at and refused.
+    """
 
     nodes: int
     feasible: int
     refusals: tuple[Folded, ...]
+    nearest: str = ""
 
 
-def explain_cluster(claims: Sequence[ResourceClaim], cluster: Cluster) -> ClusterExplanation:
-    """Explain why nodes refuse claims. Nodes that cannot be told apart are looked at once."""
-    feasibility = feasible_nodes(claims, cluster)
-    counts: dict[Headline, int] = {}
+def explain_cluster(claims: Sequence[ResourceClaim], cluster: Cluster, among: int | None = None) -> ClusterExplanation:
+    """Explain why nodes refuse claims, all of them or those `among` a set of numbers.
+
+    Nodes that cannot be told apart are looked at once.
+    """
+    numbers: dict[Headline, int] = {}
     firsts: dict[Headline, NodeView] = {}
-    refused = [group for group in feasibility.groups if not isinstance(group.verdict, Feasible)]
-    for number, group in enumerate(refused):
-        view = cluster.view_number(next(bits(group.nodes)))
+    feasible = examined = 0
+    nearest: tuple[tuple[int, int, int], str] | None = None
+    for group in feasible_nodes(claims, cluster).groups:
+        nodes = group.nodes if among is None else group.nodes & among
+        if not nodes:
+            continue
+        if isinstance(group.verdict, Feasible):
+            feasible |= nodes
+            continue
+        view = cluster.view_number(next(bits(nodes)))
+        headline = Headline(HeadlineCode.NOT_EXAMINED)
         if isinstance(group.verdict, BudgetExhausted):
             headline = Headline(HeadlineCode.BUDGET_EXHAUSTED)
-        elif number < _CLASSES_EXAMINED:
-            headline = _headline(_explain(claims, cluster, view, with_remedies=False))
-        else:
-            headline = Headline(HeadlineCode.NOT_EXAMINED)
-        counts[headline] = counts.get(headline, 0) + group.nodes.bit_count()
+        elif examined < _CLASSES_EXAMINED:
+            examined += 1
+            explanation = _explain(claims, cluster, view, with_remedies=False)
+            headline = _headline(explanation)
+            distance = (_measure_miss(explanation), explanation.node)
+            nearest = distance if nearest is None or distance[0] < nearest[0] else nearest
+        numbers[headline] = numbers.get(headline, 0) | nodes
         firsts.setdefault(headline, view)
-    most = max(counts.values(), default=0)
+    most = max((each.bit_count() for each in numbers.values()), default=0)
     folded = [
-        Folded(headline, count, _explain(claims, cluster, firsts[headline], with_remedies=count == most))
-        for headline, count in counts.items()
+        Folded(headline, each, _explain(claims, cluster, firsts[headline], with_remedies=each.bit_count() == most))
+        for headline, each in numbers.items()
     ]
-    total = feasibility.count + sum(counts.values())
-    return ClusterExplanation(total, feasibility.count, tuple(sorted(folded, key=lambda each: -each.nodes)))
+    folded.sort(key=lambda each: -each.nodes)
+    total = feasible.bit_count() + sum(each.nodes for each in folded)
+    return ClusterExplanation(total, feasible.bit_count(), tuple(folded), "" if nearest is None else nearest[1])
+
+
+def _measure_miss(explanation: Explanation) -> tuple[int, int, int]:
+    """How far claims are from fitting: whether that can be told at all, devices to buy, devices to free or align."""
+    conflict = explanation.conflict
+    if explanation.error or conflict is None:
+        return 1, 0, 0
+    lacking = missing = 0
+    for claim, name in conflict.requests:
+        options = [each for each in explanation.requests if (each.claim, each.request.split("/")[0]) == (claim, name)]
+        distances = []
+        for each in options:
+            by_state = sum(fall.count for fall in each.falls if list(ReasonCode).index(fall.code) >= _STATE)
+            distances.append((max(each.needed - each.left - by_state, 0), max(each.needed - each.left, 0)))
+        closest = min(distances, default=(0, 0))
+        lacking, missing = lacking + closest[0], missing + closest[1]
+    if conflict.devices is not None:
+        missing = max(missing, conflict.devices.wanted - conflict.devices.available)
+    return 0, lacking, missing
 
 
 def _headline(explanation: Explanation) -> Headline:
