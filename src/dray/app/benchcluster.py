@@ -22,6 +22,8 @@ from dray.controllers.commons import Commons
 from dray.controllers.metrics import ControllerMetrics
 from dray.controllers.runtime import Effects
 from dray.effects.log import MemoryLog
+from dray.scheduler.core.orders import Order
+from dray.scheduler.core.state import SchedulerState
 from dray.scheduler.loop import Scheduler, SchedulerEffects, SchedulerOptions
 from dray.server.assembly import MASTER, ServerParts, open_api_server
 from dray.server.inprocess import InProcessClient
@@ -39,6 +41,26 @@ class _Nobody:
         raise AssertionError("requests in this process carry no credentials")
 
 
+class AttemptCount:
+    """Counts how often pods or groups were tried; an observer of the scheduler."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def watch(self, state: SchedulerState) -> None:
+        """Look away."""
+
+    def attempt_made(self, seconds: float) -> None:
+        """Count it."""
+        self.count += 1
+
+    def order_done(self, order: Order, seconds: float) -> None:
+        """Look away."""
+
+    def claim_created(self, is_success: bool) -> None:
+        """Look away."""
+
+
 @dataclass(frozen=True, slots=True)
 class BenchCluster:
     """A cluster at work. `client` is a user's; views are shared by all parts."""
@@ -46,6 +68,7 @@ class BenchCluster:
     client: Client
     informers: SharedInformers
     scheduler: Scheduler
+    attempts: AttemptCount
 
 
 def _identify(view: View, authorizer: Authorizer) -> tuple[_Nobody, None]:
@@ -74,12 +97,13 @@ async def open_bench_cluster(folder: Path) -> AsyncIterator[BenchCluster]:
             commons = Commons(manager, informers, effects, ControllerMetrics(CollectorRegistry()))
             controllers = Controllers(commons, frozenset(CONTROLLER_NAMES))
             own = InProcessClient(api.desk, MASTER, "kube-scheduler")
-            scheduler = Scheduler(own, informers, SchedulerOptions(), SchedulerEffects(clock, entropy, log))
+            attempts = AttemptCount()
+            scheduler = Scheduler(own, informers, SchedulerOptions(), SchedulerEffects(clock, entropy, log), attempts)
             runs = (informers.run(), basic.run(), controllers.run(), scheduler.run())
             running = [tasks.create_task(run) for run in runs]
             user = InProcessClient(api.desk, MASTER, "kubectl")
             await _wait_for_account(informers.get(SERVICE_ACCOUNT))
-            yield BenchCluster(user, informers, scheduler)
+            yield BenchCluster(user, informers, scheduler, attempts)
             for task in running:
                 task.cancel()
 

@@ -48,7 +48,7 @@ def admit_pod(state: SchedulerState, pod: Pod, now: float) -> None:
         _place(state, entry, now)
     else:
         # It may have become like others than it was, so it is tried for itself.
-        state.queue.wake(entry, now, "TargetPodUpdate", alone=True)
+        state.queue.wake_alone(entry, now, "TargetPodUpdate")
 
 
 def readmit(state: SchedulerState, key: str, now: float) -> None:
@@ -135,7 +135,7 @@ def admit_group(state: SchedulerState, group: GroupKey, now: float) -> None:
     if entry.place is Place.GATED:
         _place_group(state, entry, now)
     elif is_new:
-        state.queue.wake(entry, now, "UnscheduledPodAdd", alone=True)
+        state.queue.wake_alone(entry, now, "UnscheduledPodAdd")
 
 
 def _order(pod: Pod) -> tuple[int, str]:

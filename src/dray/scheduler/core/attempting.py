@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from dray.api.core.pod import Pod
+from dray.api.resource.claim import ResourceClaim
 from dray.scheduler.core.bindingconditions import has_binding_conditions
 from dray.scheduler.core.consumers import consumer_of
 from dray.scheduler.core.decide import Attempt, Chosen, Decision, Erred, Refused, decide_pod, on_node
+from dray.scheduler.core.devices import DeviceWish
+from dray.scheduler.core.hints import pass_on_hope
 from dray.scheduler.core.likeness import likeness_of
 from dray.scheduler.core.messages import NO_NODES, count_reasons, render_refusal, render_rejection
 from dray.scheduler.core.moment import Moment
@@ -75,7 +78,7 @@ def find_likeness(state: SchedulerState, pod: Pod) -> Hashable:
 def _accept(state: SchedulerState, entry: Entry, chosen: Chosen, now: Moment) -> Bind:
     pod = entry.pod
     order = assume(state, entry, pod, chosen, now)
-    state.queue.settle(entry, now.seconds)
+    pass_on_hope(state, entry, now)
     state.reports.pop(pod.metadata.uid, None)
     state.counters.count("scheduled", pod.spec.scheduler_name)
     return order
@@ -162,6 +165,11 @@ def _look_further(state: SchedulerState, entry: Entry, refused: Refused, attempt
     return orders
 
 
+def _only_open(wish: DeviceWish | None) -> tuple[ResourceClaim, ...]:
+    """The claims that need devices, if a pod needs nothing else of devices."""
+    return () if wish is None or wish.settled or wish.served or wish.leftover else wish.open
+
+
 def refusal_message(refused: Refused, after: str) -> str:
     """Kubernetes' text about a refusal."""
     if not refused.nodes:
@@ -174,6 +182,7 @@ def refusal_message(refused: Refused, after: str) -> str:
 def _refuse(  # noqa: PLR0913 - the last is an option by keyword
     state: SchedulerState, entry: Entry, refused: Refused, message: str, now: Moment, *, nominated: str | None = None
 ) -> None:
+    entry.open = _only_open(refused.wish)
     state.queue.refuse(entry, refused.plugins, now.seconds)
     state.counters.count("unschedulable", entry.pod.spec.scheduler_name)
     for plugin in refused.plugins:

@@ -9,6 +9,7 @@ from dray.scheduler.core.admitting import admit_group, find_group_key
 from dray.scheduler.core.attempting import assume, decide, make_attempt, refusal_message, withdraw
 from dray.scheduler.core.decide import Chosen, Erred, Refused
 from dray.scheduler.core.groupaftermath import free_group_claims
+from dray.scheduler.core.hints import pass_on_hope
 from dray.scheduler.core.messages import join_notes
 from dray.scheduler.core.moment import Moment
 from dray.scheduler.core.orders import Bind, Order
@@ -108,7 +109,7 @@ def _accept(state: SchedulerState, entry: Entry, group: GroupKey, trial: _Trial,
     for uid in trial.placed:
         state.reports.pop(uid, None)
         state.counters.count("scheduled", entry.pods[uid].spec.scheduler_name)
-    state.queue.settle(entry, now.seconds)
+    pass_on_hope(state, entry, now)
     left = {uid: pod for uid, pod in entry.pods.items() if uid not in trial.placed}
     state.queue.remove(entry.key, now.seconds)
     if left:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from dray.allocator.arena import Arena
 from dray.allocator.bits import bits
 from dray.allocator.cluster import Cluster
 from dray.allocator.solve import Unsolved, solve
@@ -17,10 +18,12 @@ from dray.api.resource.claim import ResourceClaim
 from dray.scheduler.core.devices import PLUGIN, DeviceFailure, DeviceWish, examine_devices, plan_wish
 from dray.scheduler.core.moment import Moment
 from dray.scheduler.core.queue import Entry
-from dray.scheduler.core.state import SchedulerState, Stir
+from dray.scheduler.core.state import SchedulerState
+from dray.scheduler.core.stir import Stir
 
-__all__ = ["rouse"]
+__all__ = ["pass_on_hope", "rouse"]
 
+_DEVICES_ALONE: Final = frozenset({PLUGIN})
 _NODES_ASKED: Final = 32
 """Nodes that are asked about one by one. Where more got better, trying the pod costs no more than asking."""
 
@@ -30,22 +33,38 @@ def rouse(state: SchedulerState, now: Moment) -> None:
     stir, state.stir = state.stir, Stir()
     if stir.is_empty:
         return
+    state.queue.tell_carriers(stir)
     for entry in state.queue.resting():
         cause = _find_cause(state, entry, stir, now)
         if cause:
-            state.queue.wake(entry, now.seconds, cause)
+            state.queue.wake(entry, now.seconds, cause, stir)
+
+
+def pass_on_hope(state: SchedulerState, placed: Entry, now: Moment) -> None:
+    """An entry was placed: if it was tried for others too, see whether what helped it helps the next of them."""
+    left = state.queue.settle(placed)
+    if left is None:
+        return
+    entry, hope = left
+    cause = _find_cause(state, entry, hope, now)
+    if cause:
+        state.queue.wake(entry, now.seconds, cause, hope)
 
 
 def _find_cause(state: SchedulerState, entry: Entry, stir: Stir, now: Moment) -> str:
     """What may help an entry; empty if nothing does."""
-    for plugin in stir.anywhere:
+    if stir.is_certain:
+        return "ForceActivate"
+    for plugin in sorted(stir.anywhere):
         if plugin in entry.plugins:
             return f"{plugin} may change"
     nodes = 0
     if PLUGIN in entry.plugins or not entry.plugins:
         nodes |= stir.devices
-    if entry.plugins != {PLUGIN}:
+    if entry.plugins != _DEVICES_ALONE:
         nodes |= stir.nodes
+    if entry.open and entry.plugins == _DEVICES_ALONE and nodes.bit_count() <= _NODES_ASKED:
+        nodes = _nodes_with_devices(state.cluster, entry.open, nodes)
     if not nodes:
         return ""
     is_unsure = entry.is_group or not entry.plugins or nodes.bit_count() > _NODES_ASKED
@@ -79,14 +98,21 @@ def _nodes_with_devices(cluster: Cluster, claims: tuple[ResourceClaim, ...], nod
         if view is None:
             continue
         arena = cluster.plans.arena(plan, view)
-        free = ~cluster.occupancy(view).taken
-        if any(
-            all((option.candidates & free).bit_count() < option.need for option in each.options if not option.is_admin)
-            and not any(option.is_admin for option in each.options)
-            for each in arena.requests
-        ):
+        occupancy = cluster.occupancy(view)
+        if not _may_suffice(arena, ~occupancy.taken):
             continue
-        solved = solve(arena, cluster.occupancy(view))
+        solved = solve(arena, occupancy)
         if not isinstance(solved, Unsolved) or solved.complaint is not None:
             found |= 1 << number
     return found
+
+
+def _may_suffice(arena: Arena, free: int) -> bool:
+    """Whether each request alone has enough devices, in some alternative."""
+    for each in arena.requests:
+        for option in each.options:
+            if option.is_admin or (option.candidates & free).bit_count() >= option.need:
+                break
+        else:
+            return False
+    return True

@@ -1,34 +1,25 @@
 """Pods that wait for a node, and when each is tried: at once, after a pause, when something changed, or not yet.
 
 An entry is one pod, or all unscheduled pods of one group. Entries that no decision can tell apart are *kin of one
-likeness*: when something happens that may help them, one of them is tried; if it is placed, the next is, and if it is
-refused the others sleep on. So a freed device costs one attempt and not one for each pod that waits for it, and nobody
-is forgotten, for what refuses one refuses all. Durations and orders are Kubernetes'.
+likeness*: when something happens that may help them, one of them is tried. If it is placed, what gave it hope is held
+against the next; if it is refused, the others sleep on. So a freed device costs one attempt and not one for each pod
+that waits for it, and nobody is forgotten, for what refuses one refuses all. Durations and orders are Kubernetes'.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
 from itertools import count
 from math import floor, sqrt
+from typing import Final
 
-from dray.api.core.pod import Pod
+from dray.scheduler.core.entry import Entry, Place
+from dray.scheduler.core.kindred import Kindred
+from dray.scheduler.core.stir import Stir
 
 __all__ = ["DEFAULT_PACE", "Entry", "Place", "Queue", "QueuePace"]
-
-
-class Place(StrEnum):
-    """Where an entry is; the names are those of the metric `scheduler_pending_pods`."""
-
-    ACTIVE = "active"
-    BACKOFF = "backoff"
-    UNSCHEDULABLE = "unschedulable"
-    GATED = "gated"
-    TAKEN = "taken"
-    """In the hands of who decides, or being bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,54 +36,7 @@ class QueuePace:
 DEFAULT_PACE = QueuePace()
 
 
-@dataclass(slots=True, eq=False)
-class Entry:
-    """One pod or group that waits. Owned by the queue, which alone changes where it is.
-
-    `plugins` are those that refused it last, `refusals` how often it was refused, `errors` how often in a row it
-    failed. `likeness` is None if no other entry is like it. `since` is when it last became ready to be tried.
-    """
-
-    key: str
-    pods: dict[str, Pod]
-    priority: int
-    since: float
-    likeness: Hashable = None
-    place: Place = Place.TAKEN
-    plugins: frozenset[str] = frozenset()
-    added: float = 0.0
-    number: int = 0
-    attempts: int = 0
-    refusals: int = 0
-    errors: int = 0
-    tried: float = 0.0
-    due: float = 0.0
-    serial: int = 0
-    is_urgent: bool = False
-    """Whether others are leaving for its sake: then it does not back off, lest somebody else takes their place."""
-
-    @property
-    def pod(self) -> Pod:
-        """The pod, or the first of the group."""
-        return next(iter(self.pods.values()))
-
-    @property
-    def is_group(self) -> bool:
-        """Whether the entry stands for a group."""
-        return self.key.startswith("group:")
-
-
-@dataclass(slots=True, eq=False)
-class _Kin:
-    """Entries of one likeness that rest, and which of them is on its way to be tried for all."""
-
-    resting: dict[str, Entry] = field(default_factory=dict)
-    carrier: Entry | None = None
-    plugins: frozenset[str] = frozenset()
-    """Who refused the one that was tried last; that goes for all of them."""
-    has_hope: bool = False
-    """Whether something happened since the last refusal."""
-
+_CERTAIN: Final = Stir(is_certain=True)
 
 _Ticket = tuple[float, float, float, int, Entry]
 """Order in a heap, then a serial number by which an outdated ticket is known, then the entry."""
@@ -109,7 +53,9 @@ class Queue:
         self._failed: list[_Ticket] = []
         self._resting: dict[str, Entry] = {}
         self._resting_alone: dict[str, Entry] = {}
-        self._kin: dict[Hashable, _Kin] = {}
+        self._kin: dict[Hashable, Kindred] = {}
+        self._carried: dict[Hashable, Kindred] = {}
+        """Those of which one is on its way to be tried."""
         self._serials = count(1)
         self._numbers = count()
         self._swept = 0.0
@@ -130,7 +76,7 @@ class Queue:
     def resting(self) -> Iterator[Entry]:
         """Entries that were refused and wait for a reason to be tried again, one for each likeness."""
         for kin in list(self._kin.values()):
-            if kin.resting and not kin.has_hope:
+            if kin.resting and kin.carrier is None:
                 entry = next(iter(kin.resting.values()))
                 entry.plugins = kin.plugins
                 yield entry
@@ -183,7 +129,7 @@ class Queue:
         entry.tried = now
         kin = self._kin_of(entry)
         if kin is not None and kin.carrier is entry:
-            kin.carrier, kin.has_hope = None, False
+            self._drop_carrier(entry.likeness, kin)
         self._rest(entry, kin)
 
     def fail(self, entry: Entry, now: float) -> None:
@@ -202,24 +148,41 @@ class Queue:
         entry.since = now
         self._activate(entry, cause)
 
-    def wake(self, entry: Entry, now: float, cause: str, *, alone: bool = False) -> None:
-        """Something happened that may help a resting entry, and with it those like it, unless it concerns it `alone`.
+    def wake(self, entry: Entry, now: float, cause: str, hope: Stir = _CERTAIN) -> None:
+        """Something happened that may help a resting entry, and with it those like it.
 
         One that was tried a moment ago backs off first.
         """
         if entry.place is not Place.UNSCHEDULABLE:
             return
-        kin = None if alone else self._kin_of(entry)
+        kin = self._kin_of(entry)
         if kin is None:
             self._move(entry, now, cause)
             return
-        kin.has_hope = True
+        kin.give(hope)
         self._send_next(kin, now, cause)
 
-    def settle(self, entry: Entry, now: float) -> None:
-        """The entry was placed: if it was tried for others too, the next of them is. It stays until it is removed."""
+    def wake_alone(self, entry: Entry, now: float, cause: str) -> None:
+        """Something happened that concerns a resting entry, and none of those that were like it."""
+        if entry.place is Place.UNSCHEDULABLE:
+            self._move(entry, now, cause)
+
+    def tell_carriers(self, stir: Stir) -> None:
+        """Something happened while entries are on their way to be tried for others: it may help those too."""
+        for kin in self._carried.values():
+            kin.give(stir)
+
+    def settle(self, entry: Entry) -> tuple[Entry, Stir] | None:
+        """The entry was placed. It stays until it is removed.
+
+        If it was tried for others too, returns the next of them and what may help it: who finds that it does wakes it.
+        """
         entry.refusals = entry.errors = 0
-        self._pass_on(entry, now)
+        kin = self._kin_of(entry)
+        if kin is None or kin.carrier is not entry:
+            return None
+        hope, following = self._drop_carrier(entry.likeness, kin), kin.following
+        return None if following is None or hope is None else (following, hope)
 
     def remove(self, key: str, now: float) -> Entry | None:
         """Forget an entry; one that is not there is a no-op."""
@@ -238,7 +201,7 @@ class Queue:
         for entry in list(self._resting.values()):
             if now - entry.tried >= self._pace.longest_rest:
                 entry.tried = now
-                self.wake(entry, now, "UnschedulableTimeout", alone=True)
+                self.wake_alone(entry, now, "UnschedulableTimeout")
 
     def next_due(self, now: float) -> float | None:
         """When something is to be done although nothing happens; None if never."""
@@ -262,16 +225,16 @@ class Queue:
 
     # How it is kept
 
-    def _kin_of(self, entry: Entry) -> _Kin | None:
+    def _kin_of(self, entry: Entry) -> Kindred | None:
         return None if entry.likeness is None else self._kin.get(entry.likeness)
 
-    def _rest(self, entry: Entry, kin: _Kin | None) -> None:
+    def _rest(self, entry: Entry, kin: Kindred | None) -> None:
         self._go(entry, Place.UNSCHEDULABLE, "ScheduleAttemptFailure")
         self._resting[entry.key] = entry
         if entry.likeness is None:
             self._resting_alone[entry.key] = entry
             return
-        kin = kin or self._kin.setdefault(entry.likeness, _Kin())
+        kin = kin or self._kin.setdefault(entry.likeness, Kindred())
         kin.plugins = entry.plugins
         kin.resting[entry.key] = entry
 
@@ -285,7 +248,14 @@ class Queue:
                 kin.resting.pop(entry.key, None)
                 self._drop_if_empty(entry.likeness, kin)
 
-    def _drop_if_empty(self, likeness: Hashable, kin: _Kin) -> None:
+    def _drop_carrier(self, likeness: Hashable, kin: Kindred) -> Stir | None:
+        """Nobody is on the way any more for these kin. Returns the hope that they had."""
+        hope, kin.carrier, kin.hope = kin.hope, None, None
+        self._carried.pop(likeness, None)
+        self._drop_if_empty(likeness, kin)
+        return hope
+
+    def _drop_if_empty(self, likeness: Hashable, kin: Kindred) -> None:
         if not kin.resting and kin.carrier is None:
             self._kin.pop(likeness, None)
 
@@ -293,15 +263,17 @@ class Queue:
         """If the entry was tried for all of its likeness, it is the turn of the next."""
         kin = self._kin_of(entry)
         if kin is not None and kin.carrier is entry:
-            kin.carrier = None
-            if kin.has_hope:
+            hope = self._drop_carrier(entry.likeness, kin)
+            if hope is not None:
+                kin.give(hope)
                 self._send_next(kin, now, "ForceActivate")
-            self._drop_if_empty(entry.likeness, kin)
 
-    def _send_next(self, kin: _Kin, now: float, cause: str) -> None:
-        if kin.carrier is None and kin.resting:
-            kin.carrier = min(kin.resting.values(), key=lambda entry: entry.number)
-            self._move(kin.carrier, now, cause)
+    def _send_next(self, kin: Kindred, now: float, cause: str) -> None:
+        following = kin.following
+        if kin.carrier is None and following is not None:
+            kin.carrier = following
+            self._carried[following.likeness] = kin
+            self._move(following, now, cause)
 
     def _move(self, entry: Entry, now: float, cause: str) -> None:
         """Out of rest, to be tried now or, if it was tried a moment ago, after backing off."""

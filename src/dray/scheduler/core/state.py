@@ -28,8 +28,9 @@ from dray.scheduler.core.profile import Profile
 from dray.scheduler.core.queue import DEFAULT_PACE, Entry, Queue, QueuePace
 from dray.scheduler.core.reach import Reach
 from dray.scheduler.core.snapshot import Snapshot
+from dray.scheduler.core.stir import Stir
 
-__all__ = ["Assumed", "Counters", "GroupKey", "PendingReport", "Refusals", "SchedulerState", "Stir"]
+__all__ = ["Assumed", "Counters", "GroupKey", "PendingReport", "Refusals", "SchedulerState"]
 
 GroupKey = tuple[str, str]
 """Namespace and name."""
@@ -56,26 +57,6 @@ class Assumed:
     """Whether the server told of it on its node."""
     is_gone: bool = False
     since: float = 0.0
-
-
-@dataclass(slots=True)
-class Stir:
-    """What happened since pods that rest were last looked at: whom it may help is found out all at once.
-
-    `nodes` got better in themselves or in what is free on them; `anywhere` are plugins whose verdicts may have changed
-    on other nodes too.
-    """
-
-    nodes: int = 0
-    devices: int = 0
-    """Nodes on which devices came or were freed."""
-    anywhere: set[str] = field(default_factory=set)
-    causes: list[str] = field(default_factory=list)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing happened."""
-        return not (self.nodes or self.devices or self.anywhere)
 
 
 class Refusals:
