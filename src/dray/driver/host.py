@@ -147,6 +147,8 @@ class DriverHost:
     def _offer(self, devices: Devices) -> None:
         if self.node_name:
             self._publish_for(self.node_name, devices)
+        elif not all(map(_is_shared, devices.pools)):
+            raise PublishError("a driver without a node has no pool of its node: say what its pools are reachable from")
         if not self.node_name or "" in self._publishers or any(map(_is_shared, devices.pools)):
             self._publish_for("", devices)
         self._offered.set()

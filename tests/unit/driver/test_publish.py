@@ -277,6 +277,21 @@ def test_pool_that_several_nodes_reach_belongs_to_none(reach: Reach | NodeSelect
     asyncio.run(scenario())
 
 
+def test_driver_without_a_node_cannot_have_the_pool_of_its_node() -> None:
+    async def scenario() -> None:
+        driver = EchoDriver()
+        driver.offers = Devices((Pool(),))
+        async with open_world() as world:
+            world.node = dataclasses.replace(world.node, name="")
+            async with world.start(driver):
+                await world.settle()
+                (refusal,) = [each for each in world.log.entries if each.message == "devices cannot be published"]
+                assert "say what its pools are reachable from" in str(refusal.facts["err"])
+                assert await world.slices() == []
+
+    asyncio.run(scenario())
+
+
 def test_pools_of_no_node_that_others_named_are_left_alone() -> None:
     async def scenario() -> None:
         mine, other = EchoDriver(), EchoDriver()
