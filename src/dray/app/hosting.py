@@ -22,6 +22,7 @@ from dray.server.assembly import MASTER, ApiServer, ServerParts, open_api_server
 from dray.server.identity.credentials import Credentials, make_ssl_context
 from dray.server.inprocess import InProcessClient
 from dray.server.serving import Address, serve
+from dray.store.compaction import HistoryWindow, run_compaction
 from dray.store.port import Store
 
 __all__ = ["Beside", "Ground", "Premises", "host_cluster", "is_any"]
@@ -73,16 +74,21 @@ async def host_cluster(ground: Ground, address: Address, beside: Beside | None) 
         log=ground.log,
     )
     async with open_api_server(parts) as api, asyncio.TaskGroup() as tasks:
+        compaction = run_compaction(ground.store, HistoryWindow(), ground.clock, ground.log)
         api.desk.nodes.attach(wire_node_relay(credentials, api.desk.view))
         pace = Pace(ground.clock, ground.entropy)
 
         async def run_parts() -> None:
             await _run_parts(ground, api, beside)
 
-        running = tasks.create_task(supervise("controllers", run_parts, pace, ground.log), name="parts")
+        running = [
+            tasks.create_task(compaction, name="compaction"),
+            tasks.create_task(supervise("controllers", run_parts, pace, ground.log), name="parts"),
+        ]
         async with serve(api.application, address, make_ssl_context(credentials)) as bound:
             yield f"https://{_reachable(bound.host)}:{bound.port}"
-        running.cancel()
+        for task in running:
+            task.cancel()
 
 
 async def _run_parts(ground: Ground, api: ApiServer, beside: Beside | None) -> None:

@@ -17,7 +17,6 @@ from dray.effects.log import Log
 from dray.server.identity.credentials import Credentials, ensure_credentials
 from dray.server.identity.kubeconfig import Access, write_kubeconfig
 from dray.server.serving import Address
-from dray.store.compaction import HistoryWindow, run_compaction
 
 __all__ = ["UpOptions", "run_up"]
 
@@ -65,15 +64,13 @@ async def _run(
     address = options.address
     names = options.names if is_any(address.host) else (*options.names, address.host)
     credentials = ensure_credentials(options.data_dir / "pki", clock.now().to_time(), names=names)
-    async with wire_store(options.data_dir) as store, asyncio.TaskGroup() as tasks:
+    async with wire_store(options.data_dir) as store:
         ground = Ground(store=store, credentials=credentials, clock=clock, entropy=wire_entropy(), log=log)
-        compaction = tasks.create_task(run_compaction(store, HistoryWindow(), clock, log), name="compaction")
         async with host_cluster(ground, address, beside) as url:
             _settle_memory()
             _write_access(options, credentials, url)
             announce(url)
             await ended.wait()
-        compaction.cancel()
 
 
 def _catch_signals() -> asyncio.Event:

@@ -51,6 +51,11 @@ class FleetParts:
     metrics: NodeMetrics | None = None
 
 
+def _list_places(pod: Pod) -> list[str]:
+    """The node of a pod. One function for all fleets, since they may share a view."""
+    return [pod.spec.node_name] if pod.spec.node_name else []
+
+
 class Fleet:
     """The agents of some nodes. Owns them, and all tasks in which they work."""
 
@@ -59,7 +64,7 @@ class Fleet:
         self._pods = pods
         self._heartbeat = Heartbeat(around)
         self._agents: dict[str, NodeAgent] = {}
-        pods.view.add_index(_POD_INDEX, lambda pod: [pod.spec.node_name] if pod.spec.node_name else [])
+        pods.view.add_index(_POD_INDEX, _list_places)
 
     @property
     def agents(self) -> Mapping[str, NodeAgent]:

@@ -22,18 +22,23 @@ class Access(Struct, frozen=True):
     client: KeyPair | None = None
     token: str = ""
     name: str = "dray"
+    namespace: str = ""
+    """Where commands look that name none; empty for `default`."""
 
 
 def render_kubeconfig(access: Access) -> str:
     """One cluster, one user and one context, with everything that is needed embedded."""
     context = f"{access.user}@{access.name}"
     cluster = {"server": access.server, "certificate-authority-data": _encode(access.authority)}
+    place = {"cluster": access.name, "user": access.user} | (
+        {"namespace": access.namespace} if access.namespace else {}
+    )
     config = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": access.name, "cluster": cluster}],
         "users": [{"name": access.user, "user": _credentials(access)}],
-        "contexts": [{"name": context, "context": {"cluster": access.name, "user": access.user}}],
+        "contexts": [{"name": context, "context": place}],
         "current-context": context,
         "preferences": {},
     }
