@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from dray.allocator.bits import bits
 from dray.allocator.cluster import Cluster
@@ -17,7 +18,7 @@ from dray.allocator.feasibility import feasible_nodes
 from dray.allocator.ids import claim_ref
 from dray.allocator.outcome import BudgetExhausted, Feasible
 from dray.allocator.pools import PoolState
-from dray.allocator.reasons import Explanation, Headline, HeadlineCode, PoolTrouble, ReasonCode
+from dray.allocator.reasons import Explanation, Headline, HeadlineCode, PoolTrouble, ReasonCode, RequestExplanation
 from dray.allocator.remedies import find_remedies
 from dray.allocator.solve import Unsolved, solve
 from dray.allocator.survey import Surveyor
@@ -105,7 +106,7 @@ def explain_cluster(claims: Sequence[ResourceClaim], cluster: Cluster, among: in
     numbers: dict[Headline, int] = {}
     firsts: dict[Headline, NodeView] = {}
     feasible = examined = 0
-    nearest: tuple[tuple[int, int, int], str] | None = None
+    nearest: tuple[_Distance, str] | None = None
     for group in feasible_nodes(claims, cluster).groups:
         nodes = group.nodes if among is None else group.nodes & among
         if not nodes:
@@ -135,23 +136,34 @@ def explain_cluster(claims: Sequence[ResourceClaim], cluster: Cluster, among: in
     return ClusterExplanation(total, feasible.bit_count(), tuple(folded), "" if nearest is None else nearest[1])
 
 
-def _measure_miss(explanation: Explanation) -> tuple[int, int, int]:
-    """How far claims are from fitting: whether that can be told at all, devices to buy, devices to free or align."""
+_Distance: TypeAlias = tuple[int, int, int, int]
+
+
+def _measure_miss(explanation: Explanation) -> _Distance:
+    """How far claims are from fitting: whether that can be told at all, then how many devices they lack.
+
+    Devices that are not even of the class count most, then those that are not as wanted, then those in use.
+    """
     conflict = explanation.conflict
     if explanation.error or conflict is None:
-        return 1, 0, 0
-    lacking = missing = 0
+        return 1, 0, 0, 0
+    sums = (0, 0, 0)
     for claim, name in conflict.requests:
         options = [each for each in explanation.requests if (each.claim, each.request.split("/")[0]) == (claim, name)]
-        distances = []
-        for each in options:
-            by_state = sum(fall.count for fall in each.falls if list(ReasonCode).index(fall.code) >= _STATE)
-            distances.append((max(each.needed - each.left - by_state, 0), max(each.needed - each.left, 0)))
-        closest = min(distances, default=(0, 0))
-        lacking, missing = lacking + closest[0], missing + closest[1]
+        closest = min(map(_measure_lack, options), default=(0, 0, 0))
+        sums = (sums[0] + closest[0], sums[1] + closest[1], sums[2] + closest[2])
+    missing = sums[2]
     if conflict.devices is not None:
         missing = max(missing, conflict.devices.wanted - conflict.devices.available)
-    return 0, lacking, missing
+    return 0, sums[0], sums[1], missing
+
+
+def _measure_lack(request: RequestExplanation) -> tuple[int, int, int]:
+    order = list(ReasonCode)
+    by_state = sum(fall.count for fall in request.falls if order.index(fall.code) >= _STATE)
+    by_wish = sum(fall.count for fall in request.falls if _CLASS < order.index(fall.code) < _STATE)
+    missing = request.needed - request.left
+    return max(missing - by_state - by_wish, 0), max(missing - by_state, 0), max(missing, 0)
 
 
 def _headline(explanation: Explanation) -> Headline:
@@ -179,3 +191,5 @@ def _headline(explanation: Explanation) -> Headline:
 
 _STATE = list(ReasonCode).index(ReasonCode.TAINTED)
 """From here on reasons lie in the state of devices, not in what they are."""
+_CLASS = list(ReasonCode).index(ReasonCode.WRONG_CLASS)
+"""After this one, reasons are about devices of the class that is wanted."""

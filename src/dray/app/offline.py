@@ -20,7 +20,7 @@ from dray.api.registry import AnyKind, Registry
 from dray.api.writing import plan_create
 from dray.errors import ApiError, BadRequest, FieldError, FieldReason
 
-__all__ = ["Finding", "Report", "check_offline"]
+__all__ = ["Finding", "Report", "check_offline", "complete_offline"]
 
 DEFAULT_NAMESPACE = "default"
 """Where an object goes that names no namespace, as with kubectl."""
@@ -101,17 +101,33 @@ def _check_kind(text: bytes, head: _Head, kind: AnyKind, context: CheckContext) 
         Finding(fault.path, f"{fault.problem.name.title()}Field", fault.problem, fault.hint)
         for fault in codec.find_strict_faults(text)
     ]
-    planned = plan_create(kind, _settle(kind, decoded), context)
+    planned = plan_create(kind, _settle(kind, decoded, DEFAULT_NAMESPACE), context)
     findings += map(_find, planned.faults)
     served = kind.find_version(version)
     deprecation = [served.deprecation] if served is not None and served.deprecation else []
     return _report(head, findings, [*deprecation, *planned.warnings])
 
 
-def _settle(kind: AnyKind, decoded: ApiObject) -> ApiObject:
+def complete_offline(
+    text: bytes, registry: Registry, context: CheckContext, namespace: str
+) -> tuple[AnyKind, ApiObject] | None:
+    """A new object as a server would store it, with its kind; None for kinds that are not known.
+
+    It goes to `namespace` unless it names one. What is wrong with it is for `check_offline` to say. Raises BadRequest
+    for what cannot be decoded.
+    """
+    head = msgspec.json.decode(text, type=_Head)
+    kind = registry.find_kind(head.api_version, head.kind)
+    if kind is None:
+        return None
+    decoded = get_codec(kind, head.api_version.rpartition("/")[2]).decode(text)
+    return kind, plan_create(kind, _settle(kind, decoded, namespace), context).result
+
+
+def _settle(kind: AnyKind, decoded: ApiObject, default: str) -> ApiObject:
     """Give the object what admission would, a place, a name, an account, and take what only a stored object has."""
     meta = decoded.metadata
-    namespace = (meta.namespace or DEFAULT_NAMESPACE) if kind.is_namespaced else ""
+    namespace = (meta.namespace or default) if kind.is_namespaced else ""
     name = meta.name or (f"{meta.generate_name}{SUFFIX}" if meta.generate_name else "")
     meta = replace(meta, namespace=namespace, name=name, resource_version="")
     settled = replace(decoded, metadata=meta)

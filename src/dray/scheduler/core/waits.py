@@ -58,7 +58,7 @@ def _missing_claim(state: SchedulerState, pod: Pod, name: str) -> Wait:
     elsewhere = [claim_ref(each) for each in state.claims if each.metadata.name == name]
     names = [each.metadata.name for each in state.claims if each.metadata.namespace == namespace]
     close = elsewhere or difflib.get_close_matches(name, names, n=1)
-    hint = f"there is {close[0]}" if close else f"create the claim: nothing else makes {name}"
+    hint = f"did you mean {close[0]}?" if close else f"create the claim: nothing else makes {name}"
     return Wait(WaitCode.CLAIM_NOT_FOUND, f"there is no claim {namespace}/{name}", hint)
 
 
@@ -77,7 +77,7 @@ def list_claim_waits(cluster: Cluster, claim: ResourceClaim) -> Iterator[Wait]:
             if device_class and cluster.find_class(device_class) is None:
                 close = difflib.get_close_matches(device_class, sorted(cluster.plans.classes), n=1, cutoff=0.5)
                 text = f"request {name} of claim {claim_ref(claim)} names device class {device_class}, which is missing"
-                yield Wait(WaitCode.CLASS_NOT_FOUND, text, f"there is {close[0]}" if close else "")
+                yield Wait(WaitCode.CLASS_NOT_FOUND, text, f"did you mean {close[0]}?" if close else "")
 
 
 def _list_unready(state: SchedulerState, pod: Pod, claim: ResourceClaim, now: Moment) -> Iterator[Wait]:
