@@ -36,8 +36,11 @@ $(INSTALLED): requirements/dev.txt pyproject.toml
 demo: $(INSTALLED) ## show what dray does, on the real library
 	@$(RUN) tools.demo
 
+# A test that hangs is shown with its stacks and fails, and the others go on.
+HANGS = -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
+
 test: $(INSTALLED) ## run the tests
-	$(RUN) pytest -n $(WORKERS) --hypothesis-profile ci
+	$(RUN) pytest -n $(WORKERS) --hypothesis-profile ci $(HANGS)
 
 soak: $(INSTALLED) ## run the full rounds: every test, long random histories
 	$(RUN) pytest -n $(WORKERS) --hypothesis-profile soak -m ''
