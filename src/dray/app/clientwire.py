@@ -4,12 +4,30 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+from dray.client.connection import Connection
 from dray.client.http import HttpClient, Surroundings, open_http_client
 from dray.client.kubeconfig import Overrides, find_places, load_connection
 from dray.effects.clock import Clock
 from dray.effects.entropy import SystemEntropy
 
-__all__ = ["wire_client"]
+__all__ = ["wire_client", "wire_connected_client", "wire_connection"]
+
+
+def wire_connection(
+    environment: Mapping[str, str], *, kubeconfig: Path | None = None, context: str = "", namespace: str = ""
+) -> Connection:
+    """The server that a kubeconfig names, or else the one that kubectl would speak to, with the namespace meant there.
+
+    Raises KubeconfigError, with the file and what is wrong in it.
+    """
+    return load_connection(find_places(environment, kubeconfig), Overrides(context=context, namespace=namespace))
+
+
+def wire_connected_client(
+    connection: Connection, environment: Mapping[str, str], clock: Clock
+) -> AbstractAsyncContextManager[HttpClient]:
+    """A client over a connection."""
+    return open_http_client(connection, Surroundings(clock, SystemEntropy(), environment))
 
 
 def wire_client(
@@ -19,5 +37,5 @@ def wire_client(
 
     Raises KubeconfigError, with the file and what is wrong in it.
     """
-    connection = load_connection(find_places(environment, kubeconfig), Overrides(context=context))
-    return open_http_client(connection, Surroundings(clock, SystemEntropy(), environment))
+    connection = wire_connection(environment, kubeconfig=kubeconfig, context=context)
+    return wire_connected_client(connection, environment, clock)

@@ -3,10 +3,10 @@
 import asyncio
 import sys
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 
@@ -14,9 +14,23 @@ from dray.app.settings import system_environment
 from dray.cli.printing import render_error
 from dray.cli.session import get_session
 from dray.client.port import Client, Unreachable
-from dray.errors import DrayError, Forbidden, Unauthorized
+from dray.errors import DrayError, Forbidden, NotFound, Unauthorized
 
-__all__ = ["Access", "Context", "Kubeconfig", "fail_with", "refuse", "run_connected"]
+if TYPE_CHECKING:
+    from dray.client.untyped import UntypedClient
+
+__all__ = [
+    "Access",
+    "AllNamespaces",
+    "Context",
+    "Kubeconfig",
+    "Namespace",
+    "complain",
+    "fail_with",
+    "refuse",
+    "run_connected",
+    "run_untyped",
+]
 
 T = TypeVar("T")
 
@@ -24,10 +38,15 @@ Kubeconfig = Annotated[
     Path | None, typer.Option("--kubeconfig", metavar="FILE", help="How to reach the API server; else as kubectl.")
 ]
 Context = Annotated[str, typer.Option("--context", metavar="NAME", help="Which context of the kubeconfig to use.")]
+Namespace = Annotated[
+    str, typer.Option("--namespace", "-n", metavar="NAME", help="Which namespace; else that of the context.")
+]
+AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", "-A", help="Look in every namespace.")]
 
 _HINTS: Final[tuple[tuple[type[DrayError], str], ...]] = (
     (Unreachable, "dray up, which starts a cluster and says where its kubeconfig is; or name another by --kubeconfig"),
     (Unauthorized, "a kubeconfig with valid credentials, by --kubeconfig or KUBECONFIG"),
+    (NotFound, "dray get KIND --all-namespaces, which shows what there is"),
     (Forbidden, "a user who may do this: kubectl auth can-i --list shows what yours may"),
 )
 
@@ -38,6 +57,8 @@ class Access:
 
     kubeconfig: Path | None = None
     context: str = ""
+    namespace: str = ""
+    """Which namespace is meant where none is named; empty for that of the context."""
 
 
 def run_connected(ctx: typer.Context, access: Access, work: Callable[[Client], Awaitable[T]]) -> T:
@@ -51,19 +72,46 @@ def run_connected(ctx: typer.Context, access: Access, work: Callable[[Client], A
         async with connection as client:
             return await work(client)
 
+    return _run(ctx, connect())
+
+
+def _run(ctx: typer.Context, work: Coroutine[None, None, T]) -> T:
     try:
-        return asyncio.run(connect())
+        return asyncio.run(work)
     except DrayError as fault:
         raise fail_with(ctx, fault) from fault
 
 
+def run_untyped(ctx: typer.Context, access: Access, work: "Callable[[UntypedClient, str], Awaitable[T]]") -> T:
+    """The same for objects of any kind. `work` gets the namespace that is meant, too."""
+    from dray.app.clientwire import wire_connected_client, wire_connection  # noqa: PLC0415  # as above
+    from dray.client.untyped import UntypedClient  # noqa: PLC0415
+
+    async def connect() -> T:
+        connection = wire_connection(
+            environment, kubeconfig=access.kubeconfig, context=access.context, namespace=access.namespace
+        )
+        async with wire_connected_client(connection, environment, get_session(ctx).clock) as client:
+            return await work(UntypedClient(client), connection.namespace)
+
+    environment = system_environment()
+    return _run(ctx, connect())
+
+
 def fail_with(ctx: typer.Context, fault: Exception, *, hint: str = "") -> typer.Exit:
     """What to raise when something could not be done: one sentence and a hint are printed, the trace if asked."""
+    complain(ctx, fault, hint=hint)
+    return typer.Exit(2)
+
+
+def complain(ctx: typer.Context, fault: Exception, *, place: str = "", hint: str = "") -> None:
+    """Say what could not be done, where the rest goes on. `place` is where it was asked for: `pod.yaml:3`."""
     if get_session(ctx).is_debugging:
         traceback.print_exception(fault, file=sys.stderr)
     known = next((text for kind, text in _HINTS if isinstance(fault, kind)), "")
     own = str(getattr(fault, "hint", "") or "")
-    return refuse(str(fault).removesuffix(f"; {own}"), hint=hint or own or known)
+    message = str(fault).removesuffix(f"; {own}")
+    refuse(f"{place}: {message}" if place else message, hint=hint or own or known)
 
 
 def refuse(message: str, *, hint: str = "") -> typer.Exit:

@@ -22,6 +22,10 @@ class Verb(NamedTuple):
 
 
 VERBS: Final[dict[str, Verb]] = {
+    "apply": Verb(
+        "apply:apply_files",
+        "Create objects, or change them to what manifests say, in the order in which they are written.",
+    ),
     "backup": Verb(
         "backup:write_backup",
         "Copy all objects into a file, while dray runs or not; the copy is checked from end to end.",
@@ -31,8 +35,20 @@ VERBS: Final[dict[str, Verb]] = {
         "check:check_files", "Check objects as an API server would, without one, and print every fault of each."
     ),
     "config": Verb("config:config", "See the settings in force."),
+    "delete": Verb("delete:delete_objects", "Delete objects, by manifest or by name, and wait until they are gone."),
+    "demo": Verb(
+        "demo:run_demo", "Show what dray does, on clusters that come and go: each command is run before your eyes."
+    ),
     "device": Verb("device:device", "See devices; have simulated ones fail and heal."),
     "driver": Verb("driver:driver", "Write drivers of devices."),
+    "explain": Verb(
+        "explain:explain",
+        "Say why a pod or a claim waits, what would help, or where it would go and which devices it would get.",
+    ),
+    "get": Verb(
+        "get:get_objects", "Print objects of any kind that the server serves, as tables of the server's own or whole."
+    ),
+    "logs": Verb("logs:show_logs", "Print the log of a container of a pod."),
     "restore": Verb(
         "backup:restore_file",
         "Put a backup in the place of all objects, while dray does not run; what was there stays beside it.",

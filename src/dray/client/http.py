@@ -114,7 +114,7 @@ class HttpClient:
         patience = self._limits.idle_seconds
         if not options.allow_bookmarks:
             patience += options.timeout_seconds or _LONGEST_WATCH_SECONDS
-        stream = await self._open_stream(call)
+        stream = await self.open_stream(call)
         try:
             while chunk := await stream.read(patience):
                 for line in splitter.feed(chunk):
@@ -181,6 +181,10 @@ class HttpClient:
         return posted if _is_status(body) else self._decode(kind, body)
 
     async def _send(self, call: HttpCall) -> bytes:
+        return (await self.call(call)).body
+
+    async def call(self, call: HttpCall) -> HttpAnswer:
+        """Make any request, repeated where that cannot do harm. Raises ApiError for an answer that refuses it."""
         attempt = 0
         while True:
             fault: ApiError | Unreachable
@@ -190,12 +194,13 @@ class HttpClient:
                 fault = unreachable
             else:
                 if answer.code < 300:
-                    return answer.body
+                    return answer
                 fault = self._read_failure(answer)
             await self._wait_for_retry(call, fault, attempt)
             attempt += 1
 
-    async def _open_stream(self, call: HttpCall) -> HttpStream:
+    async def open_stream(self, call: HttpCall) -> HttpStream:
+        """The same for an answer that comes bit by bit. Whoever opened it closes it."""
         attempt = 0
         while True:
             fault: ApiError | Unreachable

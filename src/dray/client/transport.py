@@ -65,6 +65,7 @@ class HttpCall(Struct, frozen=True):
     query: str = ""
     body: bytes = b""
     content_type: str = ""
+    accept: str = "application/json"
     is_repeatable: bool = False
     """Whether doing it twice is doing it once."""
 
@@ -110,7 +111,7 @@ class Transport:
 
     async def _begin(self, call: HttpCall, limits: HttpLimits) -> "HttpStream | HttpAnswer":
         response = await self._respond(call)
-        if response.status == 200:
+        if response.status in (200, 204):  # 204: there is nothing, and that is all of it
             return HttpStream(response, self)
         return HttpAnswer(response.status, response.headers, await self._read(response, limits.answer_bytes))
 
@@ -150,7 +151,7 @@ class Transport:
             raise self._explain(fault) from fault
 
     def _headers(self, call: HttpCall, identity: Identity) -> list[tuple[str, str]]:
-        headers = [("Accept", "application/json"), ("User-Agent", f"dray/{__version__}")]
+        headers = [("Accept", call.accept), ("User-Agent", f"dray/{__version__}")]
         if call.content_type:
             headers.append(("Content-Type", call.content_type))
         if identity.authorization:

@@ -1,0 +1,112 @@
+"""`dray apply`: have objects as manifests say, by the server's own merging."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dray.cli.access import Access, Context, Kubeconfig, Namespace, complain, run_untyped
+from dray.cli.manifestfiles import Filenames, ManifestHead, Recursive, load_manifests, read_head
+from dray.cli.manifests import Manifest
+from dray.cli.objecttext import ObjectOutput, render_objects
+from dray.errors import ApiError, Conflict, DrayError
+
+if TYPE_CHECKING:
+    from dray.client.resources import Resource, Resources
+    from dray.client.untyped import UntypedClient
+
+__all__ = ["apply_files"]
+
+
+class _Misplaced(DrayError):
+    """An object cannot be put where it is to go."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def apply_files(  # noqa: PLR0913  # one parameter for each option
+    ctx: typer.Context,
+    files: Filenames,
+    recursive: Recursive = False,
+    namespace: Namespace = "",
+    force_conflicts: Annotated[
+        bool, typer.Option("--force-conflicts", help="Take over fields that others have set.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Have everything checked, and nothing changed.")] = False,
+    output: Annotated[
+        ObjectOutput | None, typer.Option("--output", "-o", help="Print the objects as they are then.")
+    ] = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+) -> None:
+    """Create objects, or change them to what manifests say, in the order in which they are written.
+
+    Merging is the server's (server-side apply), with `dray` as the manager of fields. What fails is said, and the rest
+    goes on.
+    """
+    manifests = [(each, read_head(each)) for each in load_manifests(files, recursive=recursive)]
+    applying = _Applying(ctx, namespace, is_forced=force_conflicts, is_dry_run=dry_run, is_quiet=output is not None)
+
+    async def work(client: "UntypedClient", default: str) -> None:
+        resources = await client.discover()
+        for manifest, head in manifests:
+            await applying.apply(client, resources, default, (manifest, head))
+
+    run_untyped(ctx, Access(kubeconfig, context, namespace), work)
+    if output is not None and applying.applied:
+        typer.echo(render_objects(applying.applied, output), nl=False)
+    if applying.failures:
+        raise typer.Exit(2)
+
+
+@dataclass
+class _Applying:
+    """One run: how things are applied, and what came of it."""
+
+    ctx: typer.Context
+    namespace: str
+    """What the flag says: objects may not name another."""
+    is_forced: bool
+    is_dry_run: bool
+    is_quiet: bool
+    applied: "list[tuple[Resource, bytes]]" = field(default_factory=list)
+    failures: int = 0
+
+    async def apply(
+        self, client: "UntypedClient", resources: "Resources", default: str, what: tuple[Manifest, ManifestHead]
+    ) -> None:
+        """Apply one object, and say so; `default` is the namespace of those that name none."""
+        manifest, head = what
+        try:
+            resource = resources.find_kind(head.api_version, head.kind)
+            path = self._find_path(resource, default, head)
+            is_new, body = await client.apply(path, manifest.json, self._query)
+        except (ApiError, DrayError) as fault:
+            self.failures += 1
+            hint = "--force-conflicts, which takes the fields over" if isinstance(fault, Conflict) else ""
+            complain(self.ctx, fault, place=manifest.place, hint=hint)
+            return
+        self.applied.append((resource, body))
+        if not self.is_quiet:
+            done = "created" if is_new else "applied"
+            typer.echo(f"{resource.title}/{head.metadata.name} {done}{' (dry run)' if self.is_dry_run else ''}")
+
+    def _find_path(self, resource: "Resource", default: str, head: ManifestHead) -> str:
+        meta = head.metadata
+        if not meta.name:
+            why = "with generateName every apply would make another" if meta.generate_name else "it has no name"
+            raise _Misplaced(f"{head.kind} cannot be applied: {why}", "metadata.name")
+        if self.namespace and meta.namespace not in ("", self.namespace) and resource.is_namespaced:
+            text = f"{head.kind} {meta.name} belongs to namespace {meta.namespace}, not to {self.namespace}"
+            raise _Misplaced(text, f"--namespace {meta.namespace}, or none")
+        return resource.path(meta.namespace or default, meta.name)
+
+    @property
+    def _query(self) -> dict[str, str]:
+        return {
+            "fieldManager": "dray",
+            "force": "true" if self.is_forced else "",
+            "dryRun": "All" if self.is_dry_run else "",
+        }
