@@ -64,6 +64,8 @@ class Cluster:
         self.clock = FakeClock()
         self.before_call: Callable[[Call], None] = lambda call: None
         """Sees each request of the controllers; may raise what it then fails with."""
+        self.after_call: Callable[[Call], None] = lambda call: None
+        """Sees each write of the controllers once it is made; may raise what they hear of it instead of the answer."""
         self._store = MemoryStore()
         self._put_count = 0
         self._client: InProcessClient | None = None
@@ -138,6 +140,10 @@ class Meddled:
         self._cluster.before_call(Call(verb, kind, name, options))
         return self._cluster.client
 
+    def _end(self, verb: str, kind: AnyKind, name: str, answer: T) -> T:
+        self._cluster.after_call(Call(verb, kind, name))
+        return answer
+
     async def get(self, kind: Kind[K], name: ObjectName) -> K:
         return await self._begin("get", kind, name.name).get(kind, name)
 
@@ -150,11 +156,13 @@ class Meddled:
 
     async def create(self, kind: Kind[K], thing: K, options: WriteOptions = PLAIN, *, subresource: str = "") -> K:
         client = self._begin("create", kind, thing.metadata.name)
-        return await client.create(kind, thing, options, subresource=subresource)
+        answer = await client.create(kind, thing, options, subresource=subresource)
+        return self._end("create", kind, thing.metadata.name, answer)
 
     async def update(self, kind: Kind[K], thing: K, options: WriteOptions = PLAIN, *, subresource: str = "") -> K:
         client = self._begin("update", kind, thing.metadata.name)
-        return await client.update(kind, thing, options, subresource=subresource)
+        answer = await client.update(kind, thing, options, subresource=subresource)
+        return self._end("update", kind, thing.metadata.name, answer)
 
     async def patch(
         self,
@@ -166,7 +174,10 @@ class Meddled:
         subresource: str = "",
     ) -> K:
         client = self._begin("patch", kind, name.name)
-        return await client.patch(kind, name, patch, options, subresource=subresource)
+        return self._end(
+            "patch", kind, name.name, await client.patch(kind, name, patch, options, subresource=subresource)
+        )
 
     async def delete(self, kind: Kind[K], name: ObjectName, options: DeleteOptions | None = None) -> K | None:
-        return await self._begin("delete", kind, name.name, options).delete(kind, name, options)
+        answer = await self._begin("delete", kind, name.name, options).delete(kind, name, options)
+        return self._end("delete", kind, name.name, answer)

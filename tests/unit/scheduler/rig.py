@@ -39,9 +39,10 @@ _NAMESPACE = "ml"
 class Rig:
     """Everything that is needed to get pods onto nodes, nodes apart."""
 
-    def __init__(self, cluster: Cluster, options: SchedulerOptions) -> None:
+    def __init__(self, cluster: Cluster, options: SchedulerOptions, controllers: Sequence[str]) -> None:
         self.cluster = cluster
         self.options = options
+        self._names = controllers
         self.log = MemoryLog()
         self._seed = 0
         self.scheduler: Scheduler
@@ -66,7 +67,7 @@ class Rig:
         client = Meddled(self.cluster)
         informers = SharedInformers(client, Pace(clock, entropy), self.log)
         commons = Commons(client, informers, Effects(clock, entropy, self.log), ControllerMetrics(CollectorRegistry()))
-        self.controllers = Controllers(commons, choose_controllers(["resourceclaim-controller"]))
+        self.controllers = Controllers(commons, choose_controllers(self._names))
         effects = SchedulerEffects(clock, entropy, self.log)
         self.scheduler = Scheduler(client, informers, self.options, effects)
         self.task = asyncio.create_task(self._run(informers))
@@ -106,7 +107,11 @@ class Rig:
 
 
 @asynccontextmanager
-async def rigged(options: SchedulerOptions | None = None, namespaces: Sequence[str] = ()) -> AsyncIterator[Rig]:
+async def rigged(
+    options: SchedulerOptions | None = None,
+    namespaces: Sequence[str] = (),
+    controllers: Sequence[str] = ("resourceclaim-controller",),
+) -> AsyncIterator[Rig]:
     """Server, controllers and scheduler for the length of a block; every decision is audited."""
     cluster = Cluster()
     for name in (_NAMESPACE, *namespaces):
@@ -115,7 +120,7 @@ async def rigged(options: SchedulerOptions | None = None, namespaces: Sequence[s
         cluster.put(NAMESPACE, thing)
         cluster.put(SERVICE_ACCOUNT, ServiceAccount(metadata=ObjectMeta(name="default", namespace=name)))
     async with cluster.serving():
-        rig = Rig(cluster, options or SchedulerOptions(self_check=True))
+        rig = Rig(cluster, options or SchedulerOptions(self_check=True), controllers)
         try:
             await rig.settle()
             yield rig
