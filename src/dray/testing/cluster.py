@@ -115,13 +115,19 @@ class Cluster:
         self._call(work)
 
     def wait(
-        self, kind: str, name: str, is_wanted: Callable[[Json], bool], *, seconds: float = _PATIENCE_SECONDS
+        self,
+        kind: str,
+        name: str,
+        is_wanted: Callable[[Json], bool] = lambda shown: True,
+        *,
+        namespace: str | None = None,
+        seconds: float = _PATIENCE_SECONDS,
     ) -> Json:
         """Wait until an object is there and as wanted; it is looked at whenever it changes.
 
         Raises AssertionError, with the events about it, if that takes longer than `seconds`.
         """
-        found, place = self._find(kind, name, None)
+        found, place = self._find(kind, name, namespace)
 
         async def work(inside: Inside) -> Json:
             return await wait_object(inside.premises.informers, found, place, is_wanted)
