@@ -50,7 +50,7 @@ class APIResourceList(ApiStruct):
     """The resources of one group version."""
 
     kind: str = always(lambda: "APIResourceList")
-    api_version: str = "v1"
+    api_version: str = ""
     group_version: str = always(str)
     resources: tuple[APIResource, ...] = always(lambda: ())
 

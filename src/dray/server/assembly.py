@@ -19,7 +19,7 @@ from dray.effects.log import Log
 from dray.errors import AlreadyExists
 from dray.server.app import Application
 from dray.server.creating import create
-from dray.server.desk import Caller, Desk
+from dray.server.desk import OWN_MANAGER, Caller, Desk
 from dray.server.dispatch import Dispatcher
 from dray.server.endpoints import Routes, Target
 from dray.server.objects import open_view
@@ -141,7 +141,7 @@ async def _write_all(desk: Desk, things: Sequence[tuple[AnyKind, ApiObject, bool
 async def _write(desk: Desk, kind: AnyKind, thing: ApiObject, is_there: bool) -> None:  # unpacked
     meta = thing.metadata
     target = Target(desk.routes.find_endpoint(kind), meta.namespace or None, meta.name if is_there else "", "")
-    caller = Caller(MASTER, "dray-apiserver", verb="update" if is_there else "create")
+    caller = Caller(MASTER, OWN_MANAGER, verb="update" if is_there else "create")
     if is_there:
         await update(desk, target, thing, WriteQuery(), caller)
         return

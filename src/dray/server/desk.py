@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from dray.api.checks import AccessQuestion, ExpressionVerdict
 from dray.api.core.kinds import NAMESPACE, RESOURCE_QUOTA
@@ -13,6 +13,7 @@ from dray.api.rbac.kinds import GROUP as RBAC
 from dray.effects.clock import Clock
 from dray.effects.entropy import Entropy
 from dray.errors import ApiError, NotFound
+from dray.merge.apply import Writer
 from dray.server.admission.chain import admit, approve
 from dray.server.admission.request import Act, AdmissionRequest, AnyRequest
 from dray.server.encoding import encode_put
@@ -20,6 +21,7 @@ from dray.server.endpoints import Endpoint, Routes, StoredForm, Target, get_form
 from dray.server.nodes import ReachableNodes
 from dray.server.objects import ObjectView
 from dray.server.options import WriteQuery
+from dray.server.ownership import own_update
 from dray.server.permission.authorizer import Permissions
 from dray.server.permission.denial import deny_question
 from dray.server.permission.escalation import RbacWriter, refuse_binding, refuse_role
@@ -28,8 +30,10 @@ from dray.store.port import Put, Record, Store, Write
 from dray.store.watchcache import WatchCache
 from dray.values.times import Time
 
-__all__ = ["Answer", "Caller", "Desk", "Job", "RequestContext", "missing"]
+__all__ = ["OWN_MANAGER", "Answer", "Caller", "Desk", "Job", "RequestContext", "missing"]
 
+OWN_MANAGER: Final = "dray-apiserver"
+"""The field manager of what the server writes by itself."""
 _NODE_CLAIM: Final = "authentication.kubernetes.io/node-name"
 
 
@@ -106,8 +110,11 @@ class Desk:
 
     async def store_object(self, form: StoredForm, put: Put, thing: ApiObject, side_writes: list[Write]) -> Record:
         """Store an object, encoded as `put`, and what belongs with it; its state. Raises as `Store.commit` does."""
-        with self.view.foresee(form, put, thing):
+        self.view.foresee(form, put, thing)
+        try:
             changes = await self.store.commit([put, *side_writes])
+        finally:
+            self.view.dismiss(put)
         record = changes[0].record
         assert record is not None
         return record
@@ -143,12 +150,15 @@ class Desk:
         """The last word of admission on a checked write, and what has to be written together with it."""
         approved = approve(request, self.view)
         caller.warnings += approved.warnings
-        return [_charge(quota) for quota in approved.quota_charges]
+        return [self._charge(quota) for quota in approved.quota_charges]
 
-
-def _charge(quota: ResourceQuota) -> Write:
-    form, meta = get_form(RESOURCE_QUOTA), quota.metadata
-    return encode_put(form, quota, form.key(meta.namespace, meta.name), int(meta.resource_version))
+    def _charge(self, quota: ResourceQuota) -> Write:
+        form, meta = get_form(RESOURCE_QUOTA), quota.metadata
+        stored = self.view.find(RESOURCE_QUOTA, meta.namespace, meta.name)
+        if stored is not None:
+            endpoint, writer = self.routes.find_endpoint(RESOURCE_QUOTA), Writer(OWN_MANAGER, str(self.now()))
+            quota = cast("ResourceQuota", own_update(endpoint, "status", stored, quota, writer))  # of the same type
+        return encode_put(form, quota, form.key(meta.namespace, meta.name), int(meta.resource_version))
 
 
 @dataclass(frozen=True, slots=True)

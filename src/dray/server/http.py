@@ -90,6 +90,7 @@ class Reply(Struct):
     code: int
     body: bytes = b""
     media_type: str = "application/json"
+    """Empty where there is nothing to be of a type."""
     headers: tuple[tuple[bytes, bytes], ...] = ()
     stream: AsyncGenerator[bytes, None] | None = None
 
@@ -131,11 +132,7 @@ def warning_headers(warnings: Iterable[str]) -> tuple[tuple[bytes, bytes], ...]:
 
 async def send_reply(reply: Reply, send: Send, base: tuple[tuple[bytes, bytes], ...], *, prefix: str = "http") -> None:
     """Send a reply that is complete; with the prefix `websocket.http`, instead of a WebSocket."""
-    headers = [
-        (b"content-type", reply.media_type.encode()),
-        (b"content-length", str(len(reply.body)).encode()),
-        *base,
-        *reply.headers,
-    ]
+    about = (b"content-length", str(len(reply.body)).encode()), *base, *reply.headers
+    headers = [(b"content-type", reply.media_type.encode()), *about] if reply.media_type else [*about]
     await send({"type": f"{prefix}.response.start", "status": reply.code, "headers": headers})
     await send({"type": f"{prefix}.response.body", "body": reply.body})

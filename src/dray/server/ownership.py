@@ -69,9 +69,9 @@ def get_scope(endpoint: Endpoint, subresource: str = "") -> WriteScope:
 _fields_by_shape: dict[tuple[int, Shape], bytes] = {}
 
 
-def own_creation(endpoint: Endpoint, thing: ApiObject, manager: str, now: Time) -> ApiObject:
+def own_creation(endpoint: Endpoint, thing: ApiObject, manager: str, now: Time, subresource: str = "") -> ApiObject:
     """The object to be created, with its first owner."""
-    scope = get_scope(endpoint)
+    scope = get_scope(endpoint, subresource)
     value = read_json(endpoint.encode(thing))
     if thing.metadata.managed_fields:
         return _take_entries(thing, track(scope, None, value, Writer(manager, str(now))))
@@ -94,6 +94,7 @@ def own_creation(endpoint: Endpoint, thing: ApiObject, manager: str, now: Time) 
         time=now,
         fields_type="FieldsV1",
         fields_v1=msgspec.Raw(text.replace(_GAP, gap)),
+        subresource=subresource,
     )
     return replace(thing, metadata=replace(thing.metadata, managed_fields=(entry,)))
 

@@ -30,7 +30,7 @@ async def read_log(desk: Desk, target: Target, query: Query) -> Reply:
         raise Invalid(ObjectRef(kind="PodLogOptions", name=target.name), faults)
     container = _find_container(desk, target, query)
     if not container.node:
-        return Reply(204, b"", "text/plain")
+        return Reply(204, media_type="")
     pieces = await _find_streams(desk, container.node).open_log(container, options)
     return Reply(200, b"", "text/plain", stream=pieces)
 

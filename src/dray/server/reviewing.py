@@ -67,7 +67,10 @@ def issue_token(desk: Desk, job: Job, request: TokenRequest, kind: Any) -> Token
     desk.admit(desk.request(job, Act.CREATE, new=request), job.caller)
     if desk.tokens is None:
         raise ApiError("this server issues no tokens")
-    return desk.tokens.issue(request, (target.namespace or "", target.name), now, desk.entropy.uid())
+    issued = desk.tokens.issue(request, (target.namespace or "", target.name), now, desk.entropy.uid())
+    endpoint, manager = desk.routes.find_endpoint(kind), job.options.field_manager or job.caller.manager
+    owned = own_creation(endpoint, replace(request, spec=issued.spec), manager, now, target.subresource)
+    return replace(issued, metadata=replace(issued.metadata, managed_fields=owned.metadata.managed_fields))
 
 
 def _check(desk: Desk, kind: Any, thing: Any, caller: Caller) -> None:

@@ -16,6 +16,7 @@ from dray.effects.log import MemoryLog
 from dray.server.assembly import MASTER, ApiServer, ServerParts, open_api_server
 from dray.server.ports import Authorizer, User, View
 from dray.store.memory import MemoryStore
+from dray.store.port import Store
 
 __all__ = ["Answer", "Asked", "Connection", "open_connection"]
 
@@ -80,6 +81,7 @@ class Connection:
 
     api: ApiServer
     log: MemoryLog
+    store: Store | None = None
 
     async def ask(self, asked: Asked) -> Answer:
         """Send one request and read the whole answer."""
@@ -119,14 +121,14 @@ class Connection:
 @asynccontextmanager
 async def open_connection(user: User = MASTER) -> AsyncIterator[Connection]:
     """A server on an empty store in memory, where everybody is one user."""
-    clock, log = SystemClock(), MemoryLog()
+    clock, log, store = SystemClock(), MemoryLog(), MemoryStore()
 
     def identity(view: View, authorizer: Authorizer) -> tuple[_Everyone, None]:
         return _Everyone(user), None
 
     parts = ServerParts(
         kinds=tuple(SERVED),
-        store=MemoryStore(),
+        store=store,
         clock=clock,
         entropy=SeededEntropy(1),
         judge=CelJudge(),
@@ -134,4 +136,4 @@ async def open_connection(user: User = MASTER) -> AsyncIterator[Connection]:
         log=log,
     )
     async with open_api_server(parts) as api:
-        yield Connection(api, log)
+        yield Connection(api, log, store)

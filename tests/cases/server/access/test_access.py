@@ -30,10 +30,10 @@ TOKENS = {"admin": "the-admin", "node": "the-node", "bad": "wrong"}
 
 @asynccontextmanager
 async def open_server() -> AsyncIterator[Connection]:
-    clock, log = SystemClock(), MemoryLog()
+    clock, log, store = SystemClock(), MemoryLog(), MemoryStore()
     parts = ServerParts(
         kinds=tuple(SERVED),
-        store=MemoryStore(),
+        store=store,
         clock=clock,
         entropy=SeededEntropy(1),
         judge=CelJudge(),
@@ -41,7 +41,7 @@ async def open_server() -> AsyncIterator[Connection]:
         log=log,
     )
     async with open_api_server(parts) as api:
-        yield Connection(api, log)
+        yield Connection(api, log, store)
 
 
 def headers_of(caller: str, tokens: Mapping[str, str]) -> dict[str, str]:
