@@ -14,7 +14,7 @@ from dray.node.claimkeeper import ClaimKeeper, ReleaseFailed
 from dray.node.connection import DriverConnection
 from dray.node.core.health import DeviceName, HealthReport
 from dray.node.core.podplan import plan_pod
-from dray.node.core.podstate import ClaimsEvent, ClaimsPhase, Event
+from dray.node.core.podstate import Event
 from dray.node.core.recovery import recover
 from dray.node.drivers import DriverInstance, DriverListener, Drivers
 from dray.node.podtask import PodTask
@@ -63,6 +63,10 @@ class NodeAgent(DriverListener):
         self._work = PodWork(around, Place(parts.name, parts.host_ip), self.keeper, parts.runtime)
         self._work.health = parts.checkpoint.load_health(around.log)
         self._tasks: dict[str, PodTask] = {}
+        self._arriving: set[str] = set()
+        """Pods of which it is being found out what runs."""
+        self._has_pods = False
+        """Whether the pods of the beginning are all taken up: until then, none is known to be gone."""
 
     @property
     def pods(self) -> list[PodTask]:
@@ -80,6 +84,7 @@ class NodeAgent(DriverListener):
         self._around.begin(wipe_slices(self._around, self.name, keep=self.drivers.connected), f"wipe {self.name}")
         for pod in pods:
             await self._take_up(pod)
+        self._has_pods = True
         if self._parts.plugin_root is not None or len(self.keeper.claims):
             self._review()
 
@@ -98,7 +103,7 @@ class NodeAgent(DriverListener):
             return
         if pod.status.start_time is None and not pod.status.container_statuses:
             self._begin(pod, (), ())
-        else:
+        elif pod.metadata.uid not in self._arriving:
             self._around.begin(self._take_up(pod), f"take up {pod.metadata.name}")
 
     def observe_gone(self, pod: Pod) -> None:
@@ -119,7 +124,11 @@ class NodeAgent(DriverListener):
                 events.append(event)
 
         containers = {each.name: each for each in plan_pod(pod).containers}
-        found = await self._work.take_up(pod, containers, offer)
+        self._arriving.add(pod.metadata.uid)
+        try:
+            found = await self._work.take_up(pod, containers, offer)
+        finally:
+            self._arriving.discard(pod.metadata.uid)
         if pod.metadata.uid not in self._tasks:
             tasks.append(self._begin(pod, [each.name for each in found], events))
 
@@ -136,10 +145,10 @@ class NodeAgent(DriverListener):
         self._tasks.pop(uid, None)
 
     def driver_connected(self, driver: str) -> None:
-        """Try pods again that could not be prepared: this may have been what they waited for."""
+        """Try again what drivers did not do: this may have been what it waited for."""
         for task in self._tasks.values():
-            if task.state.claims is ClaimsPhase.WANTED and task.state.claims_retry_at is not None:
-                task.offer(ClaimsEvent(ClaimsPhase.WANTED))
+            task.retry_claims()
+        self._release_strays()
 
     def driver_gone(self, driver: str) -> None:
         """Wipe the slices of a driver that was away for too long."""
@@ -172,12 +181,16 @@ class NodeAgent(DriverListener):
 
     def _review(self) -> None:
         """Release what is held for pods that are no longer there, and show health that has run out."""
-        for uid in sorted(self.keeper.claims.pod_uids - self._tasks.keys()):
-            self._around.begin(self._release_stale(uid), f"release claims of {uid}")
+        self._release_strays()
         for task in self._tasks.values():
             if task.plan.has_claims:
                 task.wake()
         self._around.timers.set(_REVIEW_SECONDS, self._review)
+
+    def _release_strays(self) -> None:
+        if self._has_pods:
+            for uid in sorted(self.keeper.claims.pod_uids - self._tasks.keys() - self._arriving):
+                self._around.begin(self._release_stale(uid), f"release claims of {uid}")
 
     async def _release_stale(self, uid: str) -> None:
         try:

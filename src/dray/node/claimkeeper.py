@@ -9,7 +9,7 @@ Claims are checkpointed before a driver first hears of them and after it heard o
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -67,9 +67,13 @@ class ClaimKeeper:
         """
         with self._timed("PrepareResources"):
             plans = await self._plan(pod)
-            instances = self._find_instances(plans)
             uids = [plan.ref.uid for plan in plans]
-            await self._while_busy(uids, lambda: self._prepare(pod, plans, instances))
+            await self._while_busy(uids, lambda: self._prepare(pod, plans))
+
+    @property
+    def arrivals(self) -> int:
+        """See `Drivers.arrivals`."""
+        return self._drivers.arrivals
 
     @contextmanager
     def _timed(self, operation: str) -> Iterator[None]:
@@ -97,8 +101,9 @@ class ClaimKeeper:
         except DriverMissing as fault:
             raise PreparationFailed(str(fault)) from fault
 
-    async def _prepare(self, pod: Pod, plans: Sequence[ClaimPlan], instances: Mapping[str, DriverInstance]) -> None:
+    async def _prepare(self, pod: Pod, plans: Sequence[ClaimPlan]) -> None:
         batches: dict[str, _Batch] = {}
+        instances = self._find_instances(plans)
         records = [self.claims.reserve(plan, pod.metadata.uid) for plan in plans]
         await self._checkpoint.save_claims(self.claims)
         fresh = [record for record in records if not record.is_prepared]

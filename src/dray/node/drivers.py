@@ -62,6 +62,8 @@ class Drivers:
         self._instances: dict[str, list[DriverInstance]] = {}
         self._streaming: set[DriverInstance] = set()
         self._wipes: dict[str, Timer] = {}
+        self.arrivals = 0
+        """How often an instance has become one that may be called. What failed over a change may succeed now."""
 
     @property
     def connected(self) -> frozenset[str]:
@@ -112,6 +114,7 @@ class Drivers:
             pending = self._wipes.pop(driver, None)
             if pending is not None:
                 pending.cancel()
+            self.arrivals += 1
             self._listener.driver_connected(driver)
         elif driver not in self._wipes:
             self._wipes[driver] = self._around.timers.set(WIPE_SECONDS, lambda: self._wipe(driver))

@@ -3,6 +3,7 @@
 One channel a driver instance carries all calls and the health stream, for as long as the instance is registered.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast
 
@@ -38,6 +39,7 @@ _OPTIONS: Final = (
     ("grpc.max_reconnect_backoff_ms", 2000),
     ("grpc.max_receive_message_length", 16 << 20),
 )
+_CLOSING: Final = "grpc: the client connection is closing"
 _HEALTH_NAMES: Final = {0: "Unknown", 1: "Healthy", 2: "Unhealthy"}
 
 
@@ -123,7 +125,12 @@ class GrpcConnection:
             code = failure.code
             raise failure from fault
         except grpc.aio.UsageError as fault:
-            raise DriverCallFailed("Canceled", "grpc: the client connection is closing") from fault
+            raise DriverCallFailed("Canceled", _CLOSING) from fault
+        except asyncio.CancelledError as fault:
+            # A channel that is closed cancels its calls. Whoever waits for one is not cancelled by that.
+            if _is_cancelled():
+                raise
+            raise DriverCallFailed("Canceled", _CLOSING) from fault
         finally:
             self._metrics.note_call(self._driver, path, code, self._clock.monotonic() - begun)
         return response
@@ -142,6 +149,11 @@ class GrpcConnection:
             ),
             answer.error,
         )
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _read_share(device: Any) -> str | None:  # noqa: ANN401 (one of two versions)

@@ -16,7 +16,7 @@ from dray.client.port import ObjectName, Unreachable
 from dray.errors import ApiError, Conflict, NotFound
 from dray.node.core.desired import Action, Advance, Verb, advance
 from dray.node.core.podplan import PodPlan, plan_pod
-from dray.node.core.podstate import DeletionAsked, Event, PodState
+from dray.node.core.podstate import ClaimsEvent, ClaimsPhase, DeletionAsked, Event, PodState
 from dray.node.core.status import render_status
 from dray.node.core.transitions import fold
 from dray.node.podwork import PodWork
@@ -61,6 +61,12 @@ class PodTask:
         """Tell of something that happened to the pod."""
         self._inbox.append(event)
         self.wake()
+
+    def retry_claims(self) -> None:
+        """Try again now what drivers did not do, also where that is not decided on yet."""
+        self._inbox = [replace(each, retry_at=None) if isinstance(each, ClaimsEvent) else each for each in self._inbox]
+        if self.state.claims in (ClaimsPhase.WANTED, ClaimsPhase.READY) and self.state.claims_retry_at is not None:
+            self.offer(ClaimsEvent(self.state.claims))
 
     def observe(self, pod: Pod) -> None:
         """Take the pod as the API server has it now. What is older than what is known already is passed over."""

@@ -16,9 +16,11 @@ from dray.api.meta import ObjectMeta
 from dray.api.resource.kinds import RESOURCE_SLICE
 from dray.api.resource.slice import ResourcePool, ResourceSlice, ResourceSliceSpec
 from dray.client.port import ListOptions
+from dray.driver.claims import ClaimRef
 from dray.node.agent import NodeAgent, NodeParts
 from dray.node.checkpoint import FileCheckpoint
-from dray.node.core.claims import PreparationFailed
+from dray.node.core.claims import ClaimPlan, PreparationFailed
+from dray.node.core.prepared_claims import PreparedClaims
 from dray.node.registration import NodeFacts
 from dray.node.runtime.devices import CdiSpecs
 from dray.node.runtime.simulated import SimulatedNetwork, SimulatedRuntime
@@ -229,6 +231,52 @@ async def test_a_driver_that_dies_in_a_call_and_returns_is_called_again(site: Si
     async with open_driver(site.driver()) as driver:
         await site.world.wait_phase("p", "Running")
         assert driver.calls == [("prepare", ("c-p",))]
+
+
+async def test_a_driver_that_unregisters_in_a_call_fails_it_and_is_called_again_when_it_returns(site: Site) -> None:
+    async with open_driver(site.driver(gate=asyncio.Event())) as leaving:
+        await site.connected()
+        await site.pod_with_claim()
+        await site.world.until(lambda: leaving.calls)
+        leaving.registration.unlink()
+        await site.world.until(lambda: site.world.events("FailedPrepareDynamicResources"))
+    async with open_driver(site.driver()) as driver:
+        await site.world.wait_phase("p", "Running")
+        assert driver.calls == [("prepare", ("c-p",))]
+
+
+async def test_what_a_driver_could_not_take_back_is_taken_back_when_it_returns(site: Site) -> None:
+    async with open_driver(site.driver()) as leaving:
+        await site.connected()
+        await site.pod_with_claim()
+        await site.world.wait_phase("p", "Running")
+        leaving.answers.append(grpc.StatusCode.UNAVAILABLE)
+        await site.world.delete("p", grace_seconds=0)
+        await site.world.until(lambda: leaving.count("unprepare"))
+    async with open_driver(site.driver()) as driver:
+        await site.world.until(lambda: driver.calls)
+        assert driver.calls == [("unprepare", ("c-p",))]
+        await site.world.until(lambda: len(site.agent.keeper.claims) == 0)
+
+
+async def test_claims_of_pods_that_went_while_no_agent_ran_are_taken_back_when_their_driver_comes(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    root = tmp_path_factory.mktemp("k")
+    async with open_world() as world:
+        claim = await world.add_claim("c")
+        left = PreparedClaims()
+        ref = ClaimRef(namespace="default", name="c", uid=claim.metadata.uid)
+        left.reserve(ClaimPlan(ref, {NAME: ()}), "uid-of-a-pod-that-is-gone")
+        before = FileCheckpoint(root)
+        before.load_claims()
+        await before.save_claims(left)
+        before.close()
+        site = Site(world, root, await add_node(world, root))
+        assert len(site.agent.keeper.claims) == 1
+        async with open_driver(site.driver()) as driver:
+            await world.until(lambda: len(site.agent.keeper.claims) == 0)
+            assert driver.calls == [("unprepare", ("c",))]
 
 
 async def test_a_rolling_update_calls_the_newest_and_keeps_slices(site: Site) -> None:
