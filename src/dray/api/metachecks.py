@@ -74,10 +74,15 @@ def check_changed_metadata(new: ApiObject, old: ApiObject) -> list[FieldError]:
     for name, get in _UNCHANGEABLE:
         if get(meta) != get(before):
             faults.append(invalid(METADATA / name, get(meta), _IMMUTABLE))
-    faults += _check_contents(meta, is_update=True)
+    if _contents(meta) != _contents(before):
+        faults += _check_contents(meta, is_update=True)
     faults += _check_managed_fields(meta.managed_fields)
     faults += _check_finalizer_domains(meta.finalizers)
     return faults
+
+
+def _contents(meta: ObjectMeta) -> tuple[object, ...]:
+    return meta.labels, meta.annotations, meta.owner_references
 
 
 def check_labels(labels: Mapping[str, str], path: FieldPath) -> list[FieldError]:

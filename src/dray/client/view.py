@@ -82,12 +82,16 @@ class View(Generic[K]):
     def put(self, thing: K) -> K | None:
         """Take an object in, in place of one of the same name, which is returned."""
         name = name_of(thing)
-        old = self.remove(name)
+        old = self._things.get(name)
         self._things[name] = thing
         self._by_namespace.setdefault(name.namespace, {})[name] = thing
         for index, function in self._functions.items():
-            for value in function(thing):
-                self._indexes[index].setdefault(value, {})[name] = thing
+            shelves, values = self._indexes[index], tuple(function(thing))
+            for value in () if old is None else function(old):
+                if value not in values:
+                    _drop(shelves, value, name)
+            for value in values:
+                shelves.setdefault(value, {})[name] = thing
         return old
 
     def remove(self, name: ObjectName) -> K | None:

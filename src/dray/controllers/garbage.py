@@ -94,6 +94,8 @@ class GarbageCollector:
 
     async def reconcile(self, item: Item) -> None:
         """Do what is due to one object."""
+        if self._is_surely_kept(item):
+            return
         thing = await find_stored(self._client, item.kind, ObjectName(item.name, item.namespace))
         if thing is None:
             return
@@ -106,6 +108,22 @@ class GarbageCollector:
             return
         if meta.owner_references:
             await self._judge(item, thing)
+
+    def _is_surely_kept(self, item: Item) -> bool:
+        """Whether an object and all of its owners are there and stay, as last heard of: news of them wake it again."""
+        known = self._mirrors.find(item.kind, item.namespace, item.name)
+        if known is None or known.metadata.deletion_timestamp is not None:
+            return False
+        return all(self._is_surely_there(owner, item) for owner in known.metadata.owner_references)
+
+    def _is_surely_there(self, owner: OwnerReference, item: Item) -> bool:
+        known = self._items.get(owner.uid)
+        if known is None or known.name != owner.name or known.namespace not in ("", item.namespace):
+            return False
+        if self._registry.find_kind(owner.api_version, owner.kind) is not known.kind:
+            return False
+        mirrored = self._mirrors.find(known.kind, known.namespace, known.name)
+        return mirrored is not None and mirrored.metadata.uid == owner.uid and not _waits(mirrored.metadata)
 
     async def _judge(self, item: Item, thing: ApiObject) -> None:
         meta = thing.metadata

@@ -82,7 +82,7 @@ def track(scope: WriteScope, live: JsonObject | None, new: JsonObject, writer: W
     return _with_entries(bare, encode_ownership(fold_oldest_updates(owners)))
 
 
-@refusing_depth()
+@refusing_depth
 def apply(
     scope: WriteScope, live: JsonObject | None, config: JsonObject, writer: Writer, *, force: bool = False
 ) -> JsonObject:

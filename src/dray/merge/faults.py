@@ -4,23 +4,31 @@ The API server answers a patch that does not fit with 500 and no reason in sever
 clients see these codes, so they are kept.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from dray.api.jsonsyntax import TOO_DEEP
 from dray.errors import ApiError, BadRequest, Conflict
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 __all__ = ["ApplyConflict", "FieldConflict", "PatchFailed", "PatchRefused", "TooManyOperations", "refusing_depth"]
 
 
-@contextmanager
-def refusing_depth() -> Iterator[None]:
-    """Answer with BadRequest where values are nested more deeply than we can follow."""
-    try:
-        yield
-    except RecursionError as fault:
-        raise BadRequest(TOO_DEEP) from fault
+def refusing_depth(work: Callable[P, T]) -> Callable[P, T]:
+    """Have a function answer with BadRequest where values are nested more deeply than we can follow."""
+
+    @wraps(work)
+    def guarded(*args: P.args, **options: P.kwargs) -> T:
+        try:
+            return work(*args, **options)
+        except RecursionError as fault:
+            raise BadRequest(TOO_DEEP) from fault
+
+    return guarded
 
 
 class PatchFailed(ApiError):

@@ -62,7 +62,7 @@ def _unreadable(what: str) -> BadRequest:
     return BadRequest(f"error decoding patch: json: cannot unmarshal {what}")
 
 
-@refusing_depth()
+@refusing_depth
 def apply_json_patch(document: JsonObject, patch: JsonPatch) -> Any:
     """The patched document, which need not be an object any more. Raises `PatchRefused` where the patch does not apply.
 

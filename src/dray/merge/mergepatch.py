@@ -18,7 +18,7 @@ def decode_merge_patch(text: bytes) -> PatchText:
     return read
 
 
-@refusing_depth()
+@refusing_depth
 def apply_merge_patch(document: JsonObject, patch: JsonObject) -> JsonObject:
     """The patched document. Objects that the patch reaches come out sorted by name, as in error texts."""
     return _merge(document, patch)

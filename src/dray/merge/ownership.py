@@ -5,6 +5,7 @@ replaced as a whole; updaters are one owner a version.
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
 from dray.merge.fieldsets import FieldSet, FieldsFault, decode_fields, encode_fields
@@ -31,6 +32,8 @@ UPDATE: Final = "Update"
 
 MAX_UPDATE_ENTRIES: Final = 10
 """More updaters than these are folded together, oldest first, so that objects with many writers stay small."""
+
+_REMEMBERED: Final = 1024
 
 _ANCIENT: Final = "ancient-changes"
 _FIELDS_TYPE: Final = "FieldsV1"
@@ -120,11 +123,17 @@ def encode_ownership(ownership: Ownership) -> list[JsonObject]:
     return [_encode_entry(owner, owned) for owner, owned in sorted(ownership.items(), key=place)]
 
 
+@lru_cache(maxsize=_REMEMBERED)
+def _write_fields(fields: FieldSet) -> JsonObject:
+    """Never changed, because it is shared: objects of one origin have owners of the same fields."""
+    return encode_fields(fields)
+
+
 def _encode_entry(owner: Owner, owned: Owned) -> JsonObject:
     entry: JsonObject = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owned.api_version}
     if owned.time is not None:
         entry["time"] = owned.time
-    entry |= {"fieldsType": _FIELDS_TYPE, "fieldsV1": encode_fields(owned.fields)}
+    entry |= {"fieldsType": _FIELDS_TYPE, "fieldsV1": _write_fields(owned.fields)}
     if owner.subresource:
         entry["subresource"] = owner.subresource
     return entry

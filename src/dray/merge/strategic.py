@@ -34,7 +34,7 @@ def decode_strategic_patch(text: bytes) -> PatchText:
     return read if read.value is not None else PatchText({})
 
 
-@refusing_depth()
+@refusing_depth
 def apply_strategic_patch(schema: ObjectSchema, document: JsonObject, patch: JsonObject) -> JsonObject:
     """The patched document. Raises `PatchFailed`, `PatchRefused` or BadRequest for a patch that cannot be applied."""
     return _merge_object(schema, copy_value(document), copy_value(patch))

@@ -4,8 +4,7 @@ Records are shared with the store; what is decoded is kept beside them until the
 has written is not decoded at all: the object it was encoded from is the one that is kept.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar, cast
 
 from msgspec.structs import replace
@@ -45,15 +44,14 @@ class ObjectView:
                 self._keep((0, change.key), change.record, _stamp(foreseen[1], change.revision))
         self._revision = changes[-1].revision
 
-    @contextmanager
-    def foresee(self, form: StoredForm, put: Put, thing: ApiObject) -> Iterator[None]:
-        """Expect that within the block `put` is stored, which is `thing` encoded."""
+    def foresee(self, form: StoredForm, put: Put, thing: ApiObject) -> None:
+        """Expect that `put` is stored, which is `thing` encoded. `dismiss` must follow."""
         if form.is_own:
             self._foreseen[put.key] = (put, form.declare(thing))
-        try:
-            yield
-        finally:
-            self._foreseen.pop(put.key, None)
+
+    def dismiss(self, put: Put) -> None:
+        """Expect nothing any more: it is stored, or will not be."""
+        self._foreseen.pop(put.key, None)
 
     def load(self, records: Sequence[Record]) -> None:
         """Take the objects that were there when the view was made."""

@@ -151,7 +151,7 @@ def _take(entry: ManagedFieldsEntry, gone: FieldSet) -> ManagedFieldsEntry | Non
     """The entry without what has changed or is gone. None if nothing is left."""
     text = bytes(entry.fields_v1)
     # Entries are written by us alone, so each step of theirs stands there in the one spelling that it has.
-    if not any(all(_spell(step) in text for step in path) for path in gone):
+    if not any(all(_spell(step) in text for step in reversed(path)) for path in gone):
         return entry
     left = _change(text, gone, NO_FIELDS)
     if left == _NOTHING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import ClassVar, Final, Self
 
 from dray.values.rfc3339 import LAYOUT, MICRO_LAYOUT, TimeError, format_seconds, parse_nanoseconds
@@ -27,6 +28,8 @@ __all__ = [
 _MICROSECONDS: Final = 1_000_000
 _NANOSECONDS: Final = 1_000_000_000
 _DAY: Final = 86_400
+_REMEMBERED: Final = 4096
+"""Texts whose instant is kept: objects that are written in one second, and their owners' entries, share it."""
 _PLAIN: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _PLAIN_MICRO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -135,6 +138,7 @@ class MicroTime(_Instant):
         return f"{format_seconds(seconds)}.{microseconds:06d}Z"
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def parse_time(text: str) -> Time:
     """Read RFC 3339 with any offset; a fraction is cut off. Refuses with `TimeError`."""
     if _PLAIN.fullmatch(text):
