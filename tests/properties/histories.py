@@ -176,8 +176,9 @@ async def let_go(rig: Rig) -> bool:
     """End the pods on nodes that are asked to leave. Whether there were any."""
     pods: Sequence[Pod] = (await rig.client.list(POD)).items
     leaving = [pod for pod in pods if pod.metadata.deletion_timestamp is not None]
+    now = DeleteOptions(grace_period_seconds=0)
     for pod in leaving:
-        await rig.client.delete(POD, ObjectName(pod.metadata.name, NAMESPACE_NAME), DeleteOptions(grace_period_seconds=0))
+        await rig.client.delete(POD, ObjectName(pod.metadata.name, NAMESPACE_NAME), now)
     return bool(leaving)
 
 

@@ -1,8 +1,9 @@
 """Runs the tables beside it: what is there, what happens, and where pods are then, or why they are nowhere.
 
 `given` is stored through the API in order. `do` is a list of steps, each followed by rest: `put` an object, `delete`
-one by `sort name`, `finish` a pod, `wait` seconds, `fail` requests of one verb and kind a number of times, `restart`
-the scheduler and the controllers, `patch` an object `with` something. Objects are written as `terse.py` says.
+one by `sort name`, `finish` a pod, `wait` seconds, `fail` requests of one verb and kind a number of times or let their
+answers be lost (`miss`), `restart` the scheduler and the controllers, `patch` an object `with` something. Objects are
+written as `terse.py` says.
 
 Of `want`, and of `then` after a step, is compared what is given: `pods` by node (`-` for none), `waits` has Kubernetes'
 part of the message that tells why, `explained` words of what follows it, `claims` what they hold and for whom, `events`
@@ -22,7 +23,7 @@ import yaml
 from dray.api.core.kinds import POD
 from dray.api.events.kinds import EVENT
 from dray.api.resource.kinds import RESOURCE_CLAIM
-from dray.client.port import ObjectName, Patch, PatchType
+from dray.client.port import ObjectName, Patch, PatchType, Unreachable
 from dray.errors import Conflict
 from tests.cases.scheduling.terse import KINDS, NAMESPACE_NAME, store
 from tests.unit.controllers.cluster import Call
@@ -44,12 +45,25 @@ class Wire:
 
     def __init__(self) -> None:
         self.failures: dict[str, int] = {}
+        self.losses: dict[str, int] = {}
 
-    def __call__(self, call: Call) -> None:
-        text = f"{call.verb} {call.kind.plural}"
-        if self.failures.get(text, 0) > 0:
-            self.failures[text] -= 1
+    def begin(self, call: Call) -> None:
+        """A request is about to be made."""
+        if _comes(self.failures, call):
             raise Conflict("a lost race")
+
+    def end(self, call: Call) -> None:
+        """A request is about to be answered."""
+        if _comes(self.losses, call):
+            raise Unreachable("the connection broke off")
+
+
+def _comes(counts: dict[str, int], call: Call) -> bool:
+    text = f"{call.verb} {call.kind.plural}"
+    if counts.get(text, 0) == 0:
+        return False
+    counts[text] -= 1
+    return True
 
 
 async def take_step(rig: Rig, wire: Wire, action: Json) -> None:
@@ -68,8 +82,8 @@ async def take_step(rig: Rig, wire: Wire, action: Json) -> None:
             await rig.client.patch(POD, ObjectName(name, NAMESPACE_NAME), patch, subresource="status")
         case {"wait": seconds}:
             await rig.pass_time(seconds)
-        case {"fail": failures}:
-            wire.failures = dict(failures)
+        case {"fail": _} | {"miss": _}:
+            wire.failures, wire.losses = dict(action.get("fail", {})), dict(action.get("miss", {}))
         case {"restart": _}:
             await rig.stop()
             rig.start()
@@ -152,7 +166,7 @@ def test_case(given: list[Json], case: Json) -> None:
     async def run() -> None:
         async with rigged() as rig:
             wire = Wire()
-            rig.cluster.before_call = wire
+            rig.cluster.before_call, rig.cluster.after_call = wire.begin, wire.end
             for terse in [*given, *case.get("given", [])]:
                 await store(rig.client, terse)
             await rig.settle()

@@ -12,7 +12,7 @@ from dray.scheduler.core.podclaims import Unresolved, group_name_of, resolve_cla
 from dray.scheduler.core.queue import Entry, Place
 from dray.scheduler.core.state import GroupKey, SchedulerState
 
-__all__ = ["admit_group", "admit_pod", "drop_pod", "find_group_key", "is_ours", "readmit"]
+__all__ = ["admit_group", "admit_pod", "drop_pod", "find_group_key", "group_entry_key", "is_ours", "readmit"]
 
 
 def is_ours(state: SchedulerState, pod: Pod) -> bool:
@@ -70,7 +70,7 @@ def drop_pod(state: SchedulerState, pod: Pod, now: float) -> None:
         if entry is not None:
             _unindex(state, entry)
         return
-    entry = state.queue.find(_group_entry_key(group))
+    entry = state.queue.find(group_entry_key(group))
     if entry is not None and entry.pods.pop(pod.metadata.uid, None) is not None and not entry.pods:
         state.queue.remove(entry.key, now)
         _unindex(state, entry)
@@ -104,7 +104,8 @@ def _differs(before: Pod, after: Pod) -> bool:
 # Groups
 
 
-def _group_entry_key(group: GroupKey) -> str:
+def group_entry_key(group: GroupKey) -> str:
+    """The key of the entry that stands for a group."""
     return f"group:{group[0]}/{group[1]}"
 
 
@@ -115,7 +116,7 @@ def admit_group(state: SchedulerState, group: GroupKey, now: float) -> None:
         for uid, pod in state.members.get(group, {}).items()
         if is_ours(state, pod) and uid not in state.assumed and pod.metadata.deletion_timestamp is None
     }
-    key = _group_entry_key(group)
+    key = group_entry_key(group)
     entry = state.queue.find(key)
     if not waiting:
         if entry is not None:

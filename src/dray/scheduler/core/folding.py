@@ -13,11 +13,20 @@ from dray.api.core.service import Service
 from dray.api.policy.budget import PodDisruptionBudget
 from dray.api.resource.claim import ResourceClaim
 from dray.api.resource.deviceclass import DeviceClass
-from dray.api.resource.podclaims import is_terminal
+from dray.api.resource.podclaims import EXTENDED_RESOURCE_ANNOTATION, find_controller, is_terminal
 from dray.api.resource.slice import ResourceSlice
 from dray.api.resource.taintrule import DeviceTaintRule
 from dray.api.scheduling.podgroup import PodGroup
-from dray.scheduler.core.admitting import admit_group, admit_pod, drop_pod, find_group_key, is_ours, readmit
+from dray.scheduler.core.admitting import (
+    admit_group,
+    admit_pod,
+    drop_pod,
+    find_group_key,
+    group_entry_key,
+    is_ours,
+    readmit,
+)
+from dray.scheduler.core.entry import Entry
 from dray.scheduler.core.news import Changed
 from dray.scheduler.core.nodeinfo import priority_of
 from dray.scheduler.core.state import SchedulerState
@@ -37,6 +46,8 @@ __all__ = [
 
 NEIGHBOURS: Final = ("PodTopologySpread", "InterPodAffinity")
 """Plugins that judge a node by pods on other nodes."""
+
+_CLAIM_CAUSE: Final = "resource.k8s.io/ResourceClaimUpdate"
 
 
 # Pods
@@ -288,7 +299,24 @@ def note_claim(state: SchedulerState, claim: ResourceClaim, now: float, *, is_ne
         readmit(state, key, now)
         entry = state.queue.find(key)
         if entry is not None:
-            state.queue.wake(entry, now, "resource.k8s.io/ResourceClaimUpdate")
+            state.queue.wake(entry, now, _CLAIM_CAUSE)
+    entry = _find_extended_user(state, claim)
+    if entry is not None:
+        state.queue.wake_alone(entry, now, _CLAIM_CAUSE)
+
+
+def _find_extended_user(state: SchedulerState, claim: ResourceClaim) -> Entry | None:
+    """The entry of the pod for whose extended resources a claim was made, and which does not name it yet."""
+    if claim.metadata.annotations.get(EXTENDED_RESOURCE_ANNOTATION) != "true":
+        return None
+    owner = find_controller(claim.metadata)
+    if owner is None:
+        return None
+    alone = state.queue.find(owner.uid)
+    if alone is not None:
+        return alone
+    groups = (group for group, members in state.members.items() if owner.uid in members)
+    return next((state.queue.find(group_entry_key(group)) for group in groups), None)
 
 
 def stir_freed(state: SchedulerState) -> None:
