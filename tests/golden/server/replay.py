@@ -57,8 +57,8 @@ class Replay:
 
     async def run(self, entries: list[Json]) -> None:
         numbered = enumerate(entries)
-        for is_watch, some in groupby(numbered, key=lambda each: "lines" in each[1]):
-            if is_watch:  # they take as long as they ask for, and change nothing
+        for is_read, some in groupby(numbered, key=lambda each: _is_read(each[1])):
+            if is_read:  # some take as long as they ask for
                 await asyncio.gather(*(self._compare(number, entry) for number, entry in some))
                 continue
             for number, entry in some:
@@ -165,6 +165,14 @@ class Replay:
             self._ours[f'"{theirs}"'] = f'"{ours}"'
         if key == "token" and not self.token:
             self.token = ours
+
+
+def _is_read(entry: Json) -> bool:
+    """Whether an exchange changes nothing, and tells nothing that a later one goes on from."""
+    if entry.get("topic") not in ("lists", "watches"):
+        return False
+    body = entry.get("response", {}).get("body")
+    return not isinstance(body, dict) or "continue" not in body["metadata"]
 
 
 def _trim_bookmarks(entry: Json, lines: list[Any]) -> list[Any]:

@@ -30,7 +30,10 @@ async def play(scene: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def failures() -> dict[str, dict[str, str]]:
-    return {scene: asyncio.run(play(scene)) for scene in SCENES}
+    async def play_all() -> list[dict[str, str]]:
+        return await asyncio.gather(*(play(scene) for scene in SCENES))
+
+    return dict(zip(SCENES, asyncio.run(play_all()), strict=True))
 
 
 CASES = [
