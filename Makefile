@@ -78,7 +78,7 @@ docs: $(INSTALLED) ## write docs/reference anew; review the diff like code
 	@$(RUN) tools.generate_docs
 
 # Versions and hashes for every platform, no addresses: where packages come from is the installer's own business.
-LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command 'make lock' pyproject.toml
 
 lock: ## resolve requirements/*.txt anew (needs uv; UPGRADE=--upgrade for newer versions)
