@@ -29,7 +29,7 @@ from dray.server.assembly import MASTER, ServerParts, open_api_server
 from dray.server.inprocess import InProcessClient
 from dray.server.ports import Authorizer, User, View
 
-__all__ = ["BenchCluster", "open_bench_cluster"]
+__all__ = ["NAMESPACE_NAME", "BenchCluster", "open_bench_cluster"]
 
 NAMESPACE_NAME: Final = "default"
 

@@ -24,10 +24,14 @@ def wire_connection(
 
 
 def wire_connected_client(
-    connection: Connection, environment: Mapping[str, str], clock: Clock
+    connection: Connection,
+    environment: Mapping[str, str],
+    clock: Clock,
+    *,
+    versions: Mapping[str, str] | None = None,
 ) -> AbstractAsyncContextManager[HttpClient]:
-    """A client over a connection."""
-    return open_http_client(connection, Surroundings(clock, SystemEntropy(), environment))
+    """A client over a connection; `versions` are those to speak by group, where they are not the newest."""
+    return open_http_client(connection, Surroundings(clock, SystemEntropy(), environment), versions=versions)
 
 
 def wire_client(

@@ -28,7 +28,7 @@ from dray.scheduler.core.extended import is_unmade, to_create
 from dray.scheduler.core.orders import ClaimWrite
 from dray.scheduler.core.podclaims import is_reserved_for
 
-__all__ = ["ClaimWrites", "WriteFailed"]
+__all__ = ["ClaimWrites", "WriteFailed", "made_for"]
 
 _ATTEMPTS: Final = 5
 _RETRY_SECONDS: Final = 0.01

@@ -27,6 +27,7 @@ __all__ = [
     "PluginsFile",
     "PodTopologySpreadFile",
     "ProfileFile",
+    "RatioFile",
     "ResourceEntry",
     "ScoringStrategyFile",
     "VolumeBindingFile",

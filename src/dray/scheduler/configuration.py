@@ -74,7 +74,7 @@ def decode_configuration(text: bytes) -> SchedulerConfiguration:
         reader = ProfileReader(ROOT / "profiles" / index)
         profiles.append(reader.read(each))
         faults += reader.faults
-    election, election_faults = _elect(file.leader_election)
+    election, election_faults = _elect(file.leader_election, profiles)
     faults += election_faults
     if faults:
         raise ConfigurationError(faults)
@@ -119,7 +119,14 @@ def _backoff_faults(file: ConfigurationFile) -> Iterator[FieldError]:
         yield invalid(ROOT / "podMaxBackoffSeconds", most, detail)
 
 
-def _elect(file: LeaderElectionFile) -> tuple[LeaderElection, list[FieldError]]:
+def _name_lease(profiles: Sequence[Profile]) -> str:
+    """One lease for all that place pods of the same scheduler name: with another name, kube-scheduler works beside."""
+    default = LeaderElection().lease_name
+    names = [each.scheduler_name for each in profiles]
+    return default if not names or Profile().scheduler_name in names else names[0]
+
+
+def _elect(file: LeaderElectionFile, profiles: Sequence[Profile]) -> tuple[LeaderElection, list[FieldError]]:
     path = ROOT / "leaderElection"
     faults: list[FieldError] = []
     defaults = LeaderElection()
@@ -133,7 +140,7 @@ def _elect(file: LeaderElectionFile) -> tuple[LeaderElection, list[FieldError]]:
 
     election = LeaderElection(
         is_enabled=file.leader_elect is not False,
-        lease_name=file.resource_name or defaults.lease_name,
+        lease_name=file.resource_name or _name_lease(profiles),
         lease_namespace=file.resource_namespace or defaults.lease_namespace,
         lease_seconds=seconds("leaseDuration", file.lease_duration, defaults.lease_seconds),
         renew_seconds=seconds("renewDeadline", file.renew_deadline, defaults.renew_seconds),

@@ -1,7 +1,7 @@
 """The scheduler's loop: the one owner of its state. News in, decisions, orders out; nothing is awaited in deciding."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -73,6 +73,13 @@ class SchedulerOptions:
     pace: QueuePace = DEFAULT_PACE
     instance: str = "dray"
     self_check: bool = False
+    absent: Set[AnyKind] = frozenset()
+    """Kinds that the API server does not serve, and that are not waited for."""
+
+    @property
+    def kinds(self) -> Sequence[AnyKind]:
+        """What is heard of."""
+        return [kind for kind in KINDS if kind not in self.absent]
 
 
 class Scheduler:
@@ -99,7 +106,7 @@ class Scheduler:
         self._crew = Crew(self._perform)
         self._known_faults: set[Violation] = set()
         self._is_busy = True
-        for kind in KINDS:
+        for kind in options.kinds:
             informers.get(kind)
         observer.watch(self._state)
 
@@ -113,8 +120,8 @@ class Scheduler:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._events.run(), name="scheduler events")
             tasks.create_task(self._crew.run(), name="scheduler orders")
-            await self._informers.wait_synced(KINDS)
-            for kind in KINDS:
+            await self._informers.wait_synced(self._options.kinds)
+            for kind in self._options.kinds:
                 self._informers.get(kind).add_handler(self._hear)
             self._effects.log.info("scheduler is at work", profiles=",".join(self._state.profiles))
             while True:

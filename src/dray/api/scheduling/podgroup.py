@@ -8,6 +8,7 @@ from dray.api.meta import ApiObject, Condition
 from dray.api.struct import ATOMIC, REQUIRED, ApiStruct, Int32, always, list_map
 
 __all__ = [
+    "MERGE_BY_NAME",
     "AllDisruptionMode",
     "BasicSchedulingPolicy",
     "DisruptionMode",

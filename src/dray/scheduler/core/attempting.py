@@ -22,7 +22,7 @@ from dray.scheduler.core.queue import Entry
 from dray.scheduler.core.reporting import note_failure
 from dray.scheduler.core.state import Assumed, SchedulerState
 
-__all__ = ["assume", "attempt_pod", "make_attempt", "refusal_message", "withdraw"]
+__all__ = ["assume", "attempt_pod", "decide", "make_attempt", "refusal_message", "withdraw"]
 
 
 def make_attempt(state: SchedulerState, pod: Pod, now: Moment, siblings: frozenset[str] = frozenset()) -> Attempt:

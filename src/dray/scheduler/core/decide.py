@@ -30,7 +30,17 @@ from dray.scheduler.core.profile import Profile
 from dray.scheduler.core.verdicts import Refusal
 from dray.values.times import MicroTime
 
-__all__ = ["ALLOCATION_POLICY", "Attempt", "Chosen", "Decision", "Erred", "Refused", "decide_pod", "read_policy"]
+__all__ = [
+    "ALLOCATION_POLICY",
+    "Attempt",
+    "Chosen",
+    "Decision",
+    "Erred",
+    "Refused",
+    "decide_pod",
+    "on_node",
+    "read_policy",
+]
 
 ALLOCATION_POLICY = "dray.dev/allocation-policy"
 """Annotation of a pod, or of one of its claims, that says how to choose among devices that would all do."""

@@ -42,6 +42,8 @@ __all__ = [
     "fold_rule",
     "fold_service",
     "fold_slice",
+    "note_claim",
+    "stir_freed",
 ]
 
 NEIGHBOURS: Final = ("PodTopologySpread", "InterPodAffinity")

@@ -14,7 +14,7 @@ from dray.scheduler.core.reporting import note_failure
 from dray.scheduler.core.state import Assumed, SchedulerState
 from dray.values.times import MicroTime
 
-__all__ = ["check_waiting", "settle_bound", "settle_claim", "settle_not_bound", "settle_reserved"]
+__all__ = ["check_waiting", "find_deadline", "settle_bound", "settle_claim", "settle_not_bound", "settle_reserved"]
 
 
 def settle_bound(state: SchedulerState, news: Bound, now: Moment) -> list[Order]:

@@ -9,7 +9,7 @@ from dray.scheduler.core.domains import Domains
 from dray.scheduler.core.nodeinfo import NodeInfo
 from dray.scheduler.core.snapshot import Snapshot
 
-__all__ = ["Tally"]
+__all__ = ["CountOnNode", "Tally"]
 
 CountOnNode = Callable[[NodeInfo], int]
 

@@ -1,0 +1,34 @@
+"""A process that serves until it is asked to end: its event loop, its signals, and the failure that ended it."""
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+
+import uvloop
+
+__all__ = ["catch_signals", "run_process"]
+
+
+def run_process(work: Coroutine[None, None, None]) -> None:
+    """Run until the work is done. Of failures in groups, the one cause is raised, if it was one."""
+    try:
+        uvloop.run(work)
+    except BaseExceptionGroup as failures:
+        raise _find_cause(failures) from failures
+
+
+def _find_cause(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The one failure that ended everything, if it was one."""
+    cause: BaseException = failures
+    while isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
+        cause = cause.exceptions[0]
+    return cause
+
+
+def catch_signals() -> asyncio.Event:
+    """What is set once the process is asked to end, by Ctrl-C or by SIGTERM."""
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, ended.set)
+    return ended
