@@ -172,7 +172,7 @@ def _is_read(entry: Json) -> bool:
     if entry.get("topic") not in ("lists", "watches"):
         return False
     body = entry.get("response", {}).get("body")
-    return not isinstance(body, dict) or "continue" not in body["metadata"]
+    return not isinstance(body, dict) or "continue" not in body.get("metadata", {})
 
 
 def _trim_bookmarks(entry: Json, lines: list[Any]) -> list[Any]:
