@@ -30,7 +30,7 @@ def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def dray(*words: str, kubeconfig: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "dray", "device", *words],
+        [sys.executable, "-m", "dray", *words],
         capture_output=True,
         text=True,
         env={"KUBECONFIG": str(kubeconfig), "PYTHONUTF8": "1"},
@@ -39,28 +39,31 @@ def dray(*words: str, kubeconfig: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_device_fails_and_heals(kubeconfig: Path) -> None:
-    failed = dray("fail", "dgx-a100-0/gpu-3", "--effect", "NoSchedule", "--reason", "79", kubeconfig=kubeconfig)
+    failed = dray(
+        "device", "fail", "dgx-a100-0/gpu-3", "--effect", "NoSchedule", "--reason", "79", kubeconfig=kubeconfig
+    )
     assert (failed.returncode, failed.stderr) == (0, "")
-    rows = json.loads(dray("list", "dgx-a100-0", "-o", "json", kubeconfig=kubeconfig).stdout)
-    assert [each["device"] for each in rows if each["state"] == "NoSchedule:79"] == ["gpu-3"]
-    assert len(rows) == 8
-    healed = dray("heal", "dgx-a100-0", kubeconfig=kubeconfig)
+    shown = dray("devices", "dgx-a100-0", "-o", "json", kubeconfig=kubeconfig)
+    tainted = [each["device"] for each in json.loads(shown.stdout)["devices"] if each.get("taints")]
+    assert tainted == ["gpu-3"]
+    healed = dray("device", "heal", "dgx-a100-0", kubeconfig=kubeconfig)
     assert healed.stdout == "dgx-a100-0/gpu-3 works again\n"
-    text = dray("list", kubeconfig=kubeconfig).stdout
-    assert text.splitlines()[0].split() == ["NODE", "DRIVER", "DEVICE", "CLAIMS", "STATE"]
+    text = dray("devices", kubeconfig=kubeconfig).stdout
+    assert text.splitlines()[0].split()[:4] == ["DEVICE", "DRIVER", "KIND", "STATE"]
+    assert "gpu-3" in text
     assert "NoSchedule" not in text
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ["fail", "dgx-a100-0/gpu-33"],
-        ["fail", "dgx-a100-0"],
-        ["fail", "nowhere/gpu-0"],
-        ["fail", "dgx-a100-0/gpu-0", "--reason", "no label!"],
-        ["fail", "dgx-a100-0/gpu-0", "--effect", "Perhaps"],
-        ["heal", "nowhere"],
-        ["list", "--kubeconfig", "no-such-file"],
+        ["device", "fail", "dgx-a100-0/gpu-33"],
+        ["device", "fail", "dgx-a100-0"],
+        ["device", "fail", "nowhere/gpu-0"],
+        ["device", "fail", "dgx-a100-0/gpu-0", "--reason", "no label!"],
+        ["device", "fail", "dgx-a100-0/gpu-0", "--effect", "Perhaps"],
+        ["device", "heal", "nowhere"],
+        ["devices", "--kubeconfig", "no-such-file"],
     ],
 )
 def test_what_cannot_be_done_is_said(words: list[str], kubeconfig: Path) -> None:

@@ -1,4 +1,4 @@
-"""`dray device`: see devices, and have simulated ones fail and heal."""
+"""`dray device`: have simulated devices fail and heal."""
 
 from typing import Annotated
 
@@ -6,8 +6,7 @@ import typer
 
 from dray.api.resource.request import TaintEffect
 from dray.cli.access import Access, Context, Kubeconfig, refuse, run_connected
-from dray.cli.printing import Output, render_columns, render_json
-from dray.drivers.sim.commanding import fail_device, heal_devices, list_device_rows, parse_place
+from dray.drivers.sim.commanding import fail_device, heal_devices, parse_place
 from dray.drivers.sim.faults import Fault
 from dray.values.names import label_value_faults
 
@@ -15,27 +14,7 @@ __all__ = ["device"]
 
 Place = Annotated[str, typer.Argument(metavar="NODE/DEVICE", help="Which device.")]
 
-device = typer.Typer(help="See devices; have simulated ones fail and heal.", no_args_is_help=True)
-
-
-@device.command("list")
-def list_devices(
-    ctx: typer.Context,
-    node: Annotated[str, typer.Argument(metavar="[NODE]", help="Only devices of this node.")] = "",
-    kubeconfig: Kubeconfig = None,
-    context: Context = "",
-    output: Annotated[Output, typer.Option("--output", "-o", help="How to print the answer.")] = Output.TEXT,
-) -> None:
-    """Print every published device, the claims that have it, and whether it is well.
-
-    Devices that several nodes reach belong to none, and are listed first.
-    """
-    rows = run_connected(ctx, Access(kubeconfig, context), lambda client: list_device_rows(client, node))
-    if output is Output.JSON:
-        typer.echo(render_json(rows), nl=False)
-        return
-    lines = [(each.node or "-", each.driver, each.device, ", ".join(each.claims) or "-", each.state) for each in rows]
-    typer.echo(render_columns(("node", "driver", "device", "claims", "state"), lines), nl=False)
+device = typer.Typer(help="Have simulated devices fail and heal.", no_args_is_help=True)
 
 
 @device.command("fail")

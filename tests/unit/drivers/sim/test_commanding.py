@@ -11,14 +11,11 @@ from dray.drivers.sim.commanding import (
     PlaceError,
     fail_device,
     heal_devices,
-    list_device_rows,
-    list_rows,
     parse_place,
 )
 from dray.drivers.sim.faults import Fault, FaultBoard, find_faults
 from dray.drivers.sim.fleet import make_drivers
 from tests.unit.drivers.driving import NODE_NAME, Work, driving
-from tests.unit.drivers.slicing import slices_of
 
 
 def run(story: Callable[[Work], Awaitable[None]], profile: str = "dgx-a100") -> None:
@@ -48,8 +45,6 @@ def test_devices_fail_one_beside_another_and_heal_together() -> None:
         assert await fail_device(client, DevicePlace(NODE_NAME, "gpu-3"), Fault()) == ["gpu.nvidia.com"]
         await fail_device(client, DevicePlace(NODE_NAME, "gpu-5"), Fault(TaintEffect.NONE, "31"))
         assert faults(work) == {"gpu-3": Fault(), "gpu-5": Fault(TaintEffect.NONE, "31")}
-        rows = {each.device: each.state for each in await list_device_rows(client, NODE_NAME)}
-        assert (rows["gpu-2"], rows["gpu-3"], rows["gpu-5"]) == ("healthy", "NoExecute", "None:31")
         assert await heal_devices(client, DevicePlace(NODE_NAME, "gpu-3")) == ["gpu-3"]
         assert await heal_devices(client, DevicePlace(NODE_NAME, "gpu-3")) == []
         assert list(faults(work)) == ["gpu-5"]
@@ -65,7 +60,7 @@ def test_devices_fail_one_beside_another_and_heal_together() -> None:
         (DevicePlace(NODE_NAME, "gpu-33"), f"{NODE_NAME}/gpu-3"),
         (DevicePlace(NODE_NAME, "anything"), f"{NODE_NAME}/gpu-0"),
         (DevicePlace("nodea", "gpu-3"), NODE_NAME),
-        (DevicePlace(NODE_NAME), f"{NODE_NAME}/DEVICE; `dray device list` shows them"),
+        (DevicePlace(NODE_NAME), f"{NODE_NAME}/DEVICE; `dray devices` shows them"),
     ],
 )
 def test_what_is_not_there_cannot_fail(place: DevicePlace, hint: str) -> None:
@@ -76,32 +71,3 @@ def test_what_is_not_there_cannot_fail(place: DevicePlace, hint: str) -> None:
         assert faults(work) == {}
 
     run(story)
-
-
-def test_rows_tell_who_has_what() -> None:
-    async def story(work: Work) -> None:
-        work.put_claim("c1", {"a": "gpu-1", "b": "gpu-1"})
-        work.put_claim("c2", {"a": "gpu-2"}, adminAccess=True)
-        rows = {each.device: each.claims for each in await list_device_rows(work.cluster.client)}
-        assert rows["gpu-1"] == ("ml/claim-c1",)
-        assert rows["gpu-2"] == ()
-        assert await list_device_rows(work.cluster.client, "other") == []
-
-    run(story)
-
-
-def test_slices_of_old_generations_do_not_count() -> None:
-    equipment = parse_equipment("t4-vm")
-    (old,) = slices_of(equipment, "a")
-    spec = old.spec
-    new = type(old)(
-        metadata=type(old.metadata)(name="new"),
-        spec=type(spec)(
-            driver=spec.driver,
-            pool=type(spec.pool)(name="a", generation=2, resource_slice_count=1),
-            node_name="a",
-            devices=(),
-        ),
-    )
-    assert [each.device for each in list_rows([], [old], [])] == ["gpu-0"]
-    assert list_rows([], [old, new], []) == []
