@@ -15,7 +15,16 @@ from yaml.composer import Composer
 
 from dray.errors import DrayError
 
-__all__ = ["YamlDocument", "YamlError", "parse_yaml_documents"]
+__all__ = [
+    "YamlDocument",
+    "YamlError",
+    "YamlLoader",
+    "explain_yaml_fault",
+    "merge_entries",
+    "parse_yaml_documents",
+    "read_key",
+    "write_scalar",
+]
 
 MAX_JSON_CHARACTERS: Final = 16 * 1024 * 1024
 """What a document may grow to when its aliases are written out: five times the largest request an API server takes."""
@@ -43,8 +52,11 @@ class YamlDocument:
     json: bytes
 
 
-class _Loader(Composer, yaml.CSafeLoader):
-    """Reads events in C and composes nodes in Python, since the composer in C overflows its stack on deep nesting."""
+class YamlLoader(Composer, yaml.CSafeLoader):
+    """Composes nodes that know their places, with kubectl's idea of plain scalars.
+
+    Reads events in C and composes nodes in Python, since the composer in C overflows its stack on deep nesting.
+    """
 
     def __init__(self, text: str) -> None:
         yaml.CSafeLoader.__init__(self, text)
@@ -52,7 +64,7 @@ class _Loader(Composer, yaml.CSafeLoader):
 
 
 # kubectl's idea of plain scalars, which is neither YAML 1.1 nor 1.2.
-_Loader.yaml_implicit_resolvers = {}
+YamlLoader.yaml_implicit_resolvers = {}
 for _name, _pattern, _first in (
     ("merge", r"<<", "<"),
     ("null", r"~|null|Null|NULL|", ("~", "n", "N", "")),
@@ -61,20 +73,20 @@ for _name, _pattern, _first in (
     ("int", r"[-+]?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO]?[0-7_]+|0|[1-9][0-9_]*)", "-+0123456789"),
     ("float", r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
 ):
-    _Loader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(f"(?:{_pattern})\\Z"), list(_first))
+    YamlLoader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(f"(?:{_pattern})\\Z"), list(_first))
 
 
 def parse_yaml_documents(text: str) -> Iterator[YamlDocument]:
     """Every document that is not empty. Raises `YamlError` when it comes to something that cannot be read."""
     try:
-        loader = _Loader(text)
+        loader = YamlLoader(text)
         while loader.check_node():
             node = loader.get_node()
             if node is not None and not (isinstance(node, yaml.ScalarNode) and node.tag == f"{_TAG}null"):
                 written = _JsonWriter().write(node)
                 yield YamlDocument(_line(node), written.encode("utf-8", "surrogatepass"))
     except yaml.MarkedYAMLError as fault:
-        raise _explain(fault, text) from fault
+        raise explain_yaml_fault(fault, text) from fault
     except RecursionError as fault:
         raise YamlError("nested too deeply", 1) from fault
     except yaml.reader.ReaderError as fault:
@@ -82,7 +94,7 @@ def parse_yaml_documents(text: str) -> Iterator[YamlDocument]:
         raise YamlError(f"not YAML: {fault.reason}", line) from fault
 
 
-def _explain(fault: yaml.MarkedYAMLError, text: str) -> YamlError:
+def explain_yaml_fault(fault: yaml.MarkedYAMLError, text: str) -> YamlError:
     """Point at the line a person would: a key without its colon is noticed only on the line below."""
     is_unended_key = fault.context == "while scanning a simple key"
     mark = (fault.context_mark if is_unended_key else None) or fault.problem_mark
@@ -117,41 +129,43 @@ class _JsonWriter:
 
     def _text(self, node: yaml.Node) -> str:
         if isinstance(node, yaml.ScalarNode):
-            return _scalar(node)
+            return write_scalar(node)
         if isinstance(node, yaml.SequenceNode):
             return f"[{','.join(self.write(item) for item in node.value)}]"
-        entries = _merged(node)
-        return f"{{{','.join(f'{_quote(_key(name))}:{self.write(value)}' for name, value in entries)}}}"
+        entries = merge_entries(node)
+        return f"{{{','.join(f'{_quote(read_key(name))}:{self.write(value)}' for name, value in entries)}}}"
 
 
 def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _merged(node: yaml.Node) -> list[tuple[yaml.Node, yaml.Node]]:
+def merge_entries(node: yaml.Node) -> list[tuple[yaml.Node, yaml.Node]]:
     """Entries of a map, after those of its `<<` that it does not have itself."""
     own = [(name, value) for name, value in node.value if name.tag != f"{_TAG}merge"]
-    names = {_key(name) for name, _ in own}
+    names = {read_key(name) for name, _ in own}
     inherited: list[tuple[yaml.Node, yaml.Node]] = []
     for name, value in node.value:
         if name.tag != f"{_TAG}merge":
             continue
         sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
-        for entry in [entry for source in sources if source is not node for entry in _merged(source)]:
-            if _key(entry[0]) not in names:
-                names.add(_key(entry[0]))
+        for entry in [entry for source in sources if source is not node for entry in merge_entries(source)]:
+            if read_key(entry[0]) not in names:
+                names.add(read_key(entry[0]))
                 inherited.append(entry)
     return inherited + own
 
 
-def _key(node: yaml.Node) -> str:
+def read_key(node: yaml.Node) -> str:
+    """The key of a map as JSON has it. Raises YamlError for a list or a map."""
     if not isinstance(node, yaml.ScalarNode):
         raise YamlError("the key of a map must be text, not a list or a map", _line(node))
-    text = _scalar(node)
+    text = write_scalar(node)
     return str(node.value) if text.startswith('"') else text
 
 
-def _scalar(node: yaml.ScalarNode) -> str:
+def write_scalar(node: yaml.ScalarNode) -> str:
+    """A scalar as JSON text. Raises YamlError for a number that JSON cannot hold."""
     digits = node.value.replace("_", "")
     try:
         match node.tag.removeprefix(_TAG):

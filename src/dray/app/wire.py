@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 from dray.api.checks import AccessQuestion, CheckContext, ExpressionVerdict
 from dray.api.registry import SERVED, Registry
+from dray.api.resource.device import Device
 from dray.app.sessionwire import wire_clock, wire_log
 from dray.cel.judge import judge_derived_attribute, judge_selector
+from dray.cel.program import Program, compile_selector, matches
 from dray.effects.clock import Clock
 from dray.values.times import Time
 
-__all__ = ["CelJudge", "wire_clock", "wire_log", "wire_offline_context", "wire_registry"]
+__all__ = ["CelJudge", "match_device", "wire_clock", "wire_log", "wire_offline_context", "wire_registry"]
 
 
 def wire_registry() -> Registry:
@@ -58,3 +60,10 @@ class CelJudge:
     def judge_derived_attribute(self, expression: str) -> ExpressionVerdict:
         """See `SelectorJudge` in `dray.server.ports`."""
         return judge_derived_attribute(expression)
+
+
+def match_device(expression: str, driver: str, device: Device) -> bool | None:
+    """Whether a device meets a selector; None where the selector is broken or fails on it."""
+    program = compile_selector(expression)
+    verdict = matches(program, driver, device) if isinstance(program, Program) else None
+    return verdict if isinstance(verdict, bool) else None

@@ -11,7 +11,7 @@ import typer
 from dray.cli.access import refuse
 from dray.cli.manifests import Manifest, ManifestError, read_manifests
 
-__all__ = ["Filenames", "ManifestHead", "Recursive", "load_manifests", "read_head"]
+__all__ = ["Filenames", "ManifestHead", "Recursive", "list_files", "load_manifests", "read_head"]
 
 Filenames = Annotated[
     list[str], typer.Option("--filename", "-f", metavar="FILE", help="YAML or JSON, or a folder; - is standard input.")
@@ -51,10 +51,11 @@ def read_head(manifest: Manifest) -> ManifestHead:
 
 def load_manifests(files: Iterable[str], *, recursive: bool = False) -> list[Manifest]:
     """The objects of all files in order, those of a folder by name. Leaves the command if there are none to be had."""
-    return [manifest for file in files for each in _list_files(file, recursive) for manifest in _read(each)]
+    return [manifest for file in files for each in list_files(file, recursive=recursive) for manifest in _read(each)]
 
 
-def _list_files(file: str, recursive: bool) -> Iterator[str]:
+def list_files(file: str, *, recursive: bool = False) -> Iterator[str]:
+    """The file itself, or the manifests in a folder by name. Leaves the command if it has none."""
     if file == "-" or not Path(file).is_dir():
         yield file
         return

@@ -35,11 +35,19 @@ VERBS: Final[dict[str, Verb]] = {
         "check:check_files", "Check objects as an API server would, without one, and print every fault of each."
     ),
     "config": Verb("config:config", "See the settings in force."),
+    "convert": Verb(
+        "convert:convert_files", "Rewrite manifests of any version of DRA for v1, with a comment on each change."
+    ),
     "delete": Verb("delete:delete_objects", "Delete objects, by manifest or by name, and wait until they are gone."),
     "demo": Verb(
         "demo:run_demo", "Show what dray does, on clusters that come and go: each command is run before your eyes."
     ),
-    "device": Verb("device:device", "See devices; have simulated ones fail and heal."),
+    "device": Verb("device:device", "Have simulated devices fail and heal."),
+    "devices": Verb(
+        "devices:show_devices",
+        "Show who holds which device: each node as a tree, with the claims and pods that have devices, and what ails "
+        "them.",
+    ),
     "driver": Verb("driver:driver", "Write drivers of devices."),
     "explain": Verb(
         "explain:explain",
@@ -47,6 +55,10 @@ VERBS: Final[dict[str, Verb]] = {
     ),
     "get": Verb(
         "get:get_objects", "Print objects of any kind that the server serves, as tables of the server's own or whole."
+    ),
+    "lint": Verb(
+        "lint:lint_files",
+        "Find everything that is wrong with manifests of any version of DRA, or worth knowing, in one go.",
     ),
     "logs": Verb("logs:show_logs", "Print the log of a container of a pod."),
     "restore": Verb(

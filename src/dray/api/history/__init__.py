@@ -1,0 +1,1 @@
+"""What DRA's API once was: kinds and versions that no server has any more, but manifests still do."""
