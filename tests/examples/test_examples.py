@@ -1,31 +1,59 @@
 """Every example does what it says."""
 
+import asyncio
+import os
 from pathlib import Path
 
 import pytest
-import uvloop
 
-from tests.examples.player import play, read_example, running_cluster
+from dray.demo.cluster import Cluster
+from dray.demo.commands import Done
+from dray.demo.example import Example, read_example
+from dray.demo.library import find_examples, list_names
+from dray.demo.player import Surroundings, play
+from dray.effects.clock import SystemClock
+from dray.effects.entropy import SystemEntropy
+from dray.effects.log import MemoryLog
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-PLAYED = sorted(file.parent for file in EXAMPLES.glob("*/expect.yaml"))
+EXAMPLES = find_examples()
+NAMES = list_names(EXAMPLES)
+
+
+class Silence:
+    """An audience that nothing is shown to."""
+
+    def opens(self, cluster: Cluster) -> None:
+        pass
+
+    def says(self, text: str) -> None:
+        pass
+
+    def runs(self, line: str) -> None:
+        pass
+
+    def prints(self, done: Done) -> None:
+        pass
+
+
+def facts_expected(example: Example) -> int:
+    return sum(step.facts for scene in example.scenes for step in scene.steps)
 
 
 def test_there_are_examples() -> None:
-    assert len(PLAYED) >= 7
+    assert len(NAMES) >= 20
 
 
-@pytest.mark.parametrize("folder", PLAYED, ids=lambda folder: folder.name)
-def test_example_does_what_it_says(folder: Path, tmp_path: Path) -> None:
-    example = read_example(folder)
-    with running_cluster(example.nodes, tmp_path) as kubeconfig:
-        uvloop.run(play(example, folder, kubeconfig))
+@pytest.mark.parametrize("name", NAMES)
+def test_example_does_what_it_says(name: str) -> None:
+    example = read_example(EXAMPLES / name, name)
+    environment = dict(os.environ)  # noqa: TID251  # as a command would
+    around = Surroundings(EXAMPLES.parent, environment, SystemClock(), SystemEntropy(), MemoryLog())
+    assert asyncio.run(play(example, around, Silence())) == facts_expected(example) > 0
 
 
-@pytest.mark.parametrize("folder", PLAYED, ids=lambda folder: folder.name)
-def test_readme_shows_the_commands(folder: Path) -> None:
-    text = folder.joinpath("README.md").read_text(encoding="utf-8")
-    example = read_example(folder)
-    assert f"dray up {' '.join(f'--nodes {each}' for each in example.nodes)}" in text
-    for step in example.steps:
-        assert not step.apply or step.apply in text
+@pytest.mark.parametrize("name", NAMES)
+def test_readme_shows_the_commands(name: str) -> None:
+    text = Path(EXAMPLES, name, "README.md").read_text(encoding="utf-8")
+    for scene in read_example(EXAMPLES / name, name).scenes:
+        assert not scene.nodes or f"dray up {' '.join(f'--nodes {each}' for each in scene.nodes)}" in text
+        assert [step.run for step in scene.steps if step.run.startswith("kubectl apply") and step.run not in text] == []

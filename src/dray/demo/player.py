@@ -1,0 +1,122 @@
+"""Plays examples: a cluster for each scene, the commands one after another, and what must come of each."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from dray.app.clientwire import wire_client
+from dray.client.retrying import Pace
+from dray.client.sharing import SharedInformers
+from dray.demo.cluster import Cluster, running_cluster
+from dray.demo.commands import Commands, Done
+from dray.demo.example import Example, Scene, Step
+from dray.demo.stage import KINDS, Stage
+from dray.demo.words import Words
+from dray.effects.clock import Clock
+from dray.effects.entropy import Entropy
+from dray.effects.log import Log
+from dray.errors import DrayError
+
+__all__ = ["Audience", "Surroundings", "Unmet", "play"]
+
+PATIENCE_SECONDS: Final = 60.0
+"""Far more than any step takes; what does not come true by then never will."""
+
+
+class Unmet(DrayError):
+    """Something did not come out as the example says. The message tells after which command, and what."""
+
+
+class Surroundings(Struct, frozen=True):
+    """What examples are played with. `place` is the folder that holds `examples`."""
+
+    place: Path
+    environment: Mapping[str, str]
+    clock: Clock
+    entropy: Entropy
+    log: Log
+
+
+class Audience(Protocol):
+    """Who is told what happens, while it happens."""
+
+    def opens(self, cluster: Cluster) -> None:
+        """A scene begins on a cluster."""
+        ...
+
+    def says(self, text: str) -> None:
+        """What comes next, in a sentence."""
+        ...
+
+    def runs(self, line: str) -> None:
+        """A command begins."""
+        ...
+
+    def prints(self, done: Done) -> None:
+        """It has ended."""
+        ...
+
+
+async def play(example: Example, around: Surroundings, audience: Audience) -> int:
+    """Play all scenes. Returns how many facts were seen to hold; raises Unmet at the first that does not."""
+    return sum([await _play_scene(scene, around, audience) for scene in example.scenes])
+
+
+async def _play_scene(scene: Scene, around: Surroundings, audience: Audience) -> int:
+    with TemporaryDirectory(prefix="dray-demo-") as folder:
+        if not scene.nodes:
+            commands = Commands(around.place, around.environment, None)
+            return sum([await _play_step(step, commands, None, audience) for step in scene.steps])
+        async with running_cluster(scene.nodes, Path(folder), around.environment) as cluster:
+            audience.opens(cluster)
+            commands = Commands(around.place, around.environment, cluster.kubeconfig)
+            async with _open_stage(cluster, around) as stage:
+                return sum([await _play_step(step, commands, stage, audience) for step in scene.steps])
+
+
+@asynccontextmanager
+async def _open_stage(cluster: Cluster, around: Surroundings) -> AsyncIterator[Stage]:
+    async with wire_client(around.environment, around.clock, kubeconfig=cluster.kubeconfig) as client:
+        informers = SharedInformers(client, Pace(around.clock, around.entropy), around.log)
+        for kind in KINDS:
+            informers.get(kind)
+        running = asyncio.create_task(informers.run())
+        try:
+            await informers.wait_synced()
+            yield Stage(client, informers)
+        finally:
+            running.cancel()
+            await asyncio.wait([running])
+
+
+async def _play_step(step: Step, commands: Commands, stage: Stage | None, audience: Audience) -> int:
+    if step.say:
+        audience.says(step.say)
+    audience.runs(commands.phrase(step.run))
+    done = await commands.run(step.run)
+    audience.prints(done)
+    unmet = _judge_output(step, done, commands)
+    if not unmet and stage is not None:
+        unmet = await stage.wait(step.want, PATIENCE_SECONDS)
+    if unmet:
+        raise Unmet(f"after `{step.run}`: {'; '.join(unmet)}")
+    return step.facts
+
+
+def _judge_output(step: Step, done: Done, commands: Commands) -> list[str]:
+    """What of the output is not as expected. Other words of another command are no fault."""
+    if (done.code != 0) is not step.fails:
+        return [f"it ended with {done.code} and said {done.output.strip()!r}"]
+    if step.run.startswith("kubectl") and not commands.has_kubectl:
+        return []
+    words = Words()
+    return [
+        f"it did not print {piece!r}, but {done.output!r}"
+        for piece in step.prints
+        if not words.find(piece, done.output)
+    ]
