@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_type_hints
 
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -13,6 +14,8 @@ from dray.api.registry import SERVED, AnyKind
 from dray.app.settings import FILE_VARIABLE, SETTINGS
 from dray.cli.main import app
 from dray.cli.verbtable import load_verb
+from dray.driver import DriverOptions
+from dray.drivers.sim.catalog import find_profile, list_profiles, parse_equipment
 from dray.errors import ApiError, FieldError, FieldReason
 from dray.values.fieldpath import ROOT
 
@@ -28,6 +31,7 @@ def render_index() -> str:
         "- [Settings](settings.md): names, defaults, units, variables.\n"
         "- [Errors](errors.md): reasons and codes.\n"
         "- [Kinds](kinds.md): everything that can be read and checked.\n"
+        "- [Profiles](profiles.md): machines that can be simulated, with their options.\n"
     )
 
 
@@ -61,7 +65,26 @@ def render_settings() -> str:
         "A value comes from the default, the settings file, the variable or a flag; the last that names it wins.\n"
         f"The file is YAML, named by `--config` or `{FILE_VARIABLE}`; a dot is a level: `log: {{level: debug}}`.\n"
         "`dray config show` prints the values in force and where each came from.\n\n"
-        f"| Name | Default | Unit | Variable | Meaning |\n| --- | --- | --- | --- | --- |\n{rows}"
+        f"| Name | Default | Unit | Variable | Meaning |\n| --- | --- | --- | --- | --- |\n{rows}\n"
+        f"{render_driver_options()}"
+    )
+
+
+def render_driver_options() -> str:
+    """The flags and variables of programs made by `dray.driver.run`."""
+    rows = ""
+    for name, hint in get_type_hints(DriverOptions, include_extras=True).items():
+        if not hasattr(hint, "__metadata__"):
+            continue  # follows from the others
+        meaning, _, variable = hint.__metadata__[0].description.rstrip("]").rpartition(" [")
+        default = getattr(DriverOptions(), name)
+        rows += (
+            f"| `--{name.replace('_', '-')}` | `{variable}` | {f'`{default}`' if default != '' else ''} | {meaning} |\n"
+        )
+    return (
+        "## Options of driver programs\n\n"
+        "A driver made with `dray.driver.run` has these flags; each may also be given as a variable. A flag wins.\n\n"
+        f"| Flag | Variable | Default | Meaning |\n| --- | --- | --- | --- |\n{rows}"
     )
 
 
@@ -85,6 +108,36 @@ def render_kind(kind: AnyKind) -> str:
 
 def render_kinds() -> str:
     return "\n".join([f"# Kinds\n\n{NOTE}", *(render_kind(kind) for kind in SERVED)])
+
+
+def render_profile(name: str) -> str:
+    """One profile: what a node of it has, and the options that change it."""
+    profile = find_profile(name)
+    equipment = parse_equipment(name)
+    pools = [*equipment.pools("n"), *equipment.shared_pools()]
+    offered = ", ".join(f"`{driver}` with {len(pool.devices)}" for driver, pool in pools)
+    options = ", ".join(f"`{option}`" for part in profile.parts for option in part.options())
+    together = f" Nodes that belong together: {profile.nodes}." if profile.nodes > 1 else ""
+    doubts = f" Not confirmed by a primary source: {'; '.join(profile.unconfirmed)}." if profile.unconfirmed else ""
+    return (
+        f"## {name}\n\n{profile.title}.{together}\n\n| | |\n| --- | --- |\n"
+        + (f"| Drivers and their devices | {offered} |\n" if offered else "")
+        + (f"| Options | {options} |\n" if options else "")
+        + f"| Classes | {', '.join(f'`{each.metadata.name}`' for each in equipment.classes()) or 'none'} |\n"
+        + (f"\n{doubts.strip()}\n" if doubts else "")
+    )
+
+
+def render_profiles() -> str:
+    return "\n".join(
+        [
+            f"# Profiles\n\n{NOTE}\n"
+            "What `dray up --nodes` simulates. Options follow a colon, joined by commas; several profiles on one\n"
+            "node are joined by `+`; a number at the end counts nodes: `dgx-h100:mig+rdma-nic:4`. `control-plane` is\n"
+            "a node without devices that pods keep away from.\n",
+            *(render_profile(name) for name in list_profiles()),
+        ]
+    )
 
 
 def list_api_errors() -> list[type[ApiError]]:
@@ -120,6 +173,7 @@ def render_pages() -> dict[str, str]:
         "cli.md": render_cli(),
         "errors.md": render_errors(),
         "kinds.md": render_kinds(),
+        "profiles.md": render_profiles(),
         "settings.md": render_settings(),
     }
 
