@@ -74,8 +74,10 @@ golden: $(INSTALLED) ## rewrite the expected outputs; review the diff like code
 examples: $(INSTALLED) ## nothing yet: examples are applied to `dray up`, which is still to come
 	@echo 'examples: nothing yet; they are applied to `dray up`, which is still to come'
 
-docs: $(INSTALLED) ## write docs/reference anew; review the diff like code
+docs: $(INSTALLED) ## write docs/reference anew (review the diff like code), and build the site into build/site, strictly
 	@$(RUN) tools.generate_docs
+	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
+	@echo 'the site is in build/site; to read it with search: $(RUN) http.server --directory build/site'
 
 # Versions and hashes for every platform, no addresses: where packages come from is the installer's own business.
 LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url --no-emit-find-links \
