@@ -76,7 +76,7 @@ examples: $(INSTALLED) ## nothing yet: examples are applied to `dray up`, which 
 
 docs: $(INSTALLED) ## write docs/reference anew (review the diff like code), and build the site into build/site, strictly
 	@$(RUN) tools.generate_docs
-	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --clean
 	@echo 'the site is in build/site; to read it with search: $(RUN) http.server --directory build/site'
 
 # Versions and hashes for every platform, no addresses: where packages come from is the installer's own business.
