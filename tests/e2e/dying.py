@@ -205,7 +205,6 @@ async def open_agent(folder: Path, client: Client, log: Log, point: Point) -> As
         parts = NodeParts(name=NODE, runtime=watched, checkpoint=saved, plugin_root=folder)
         await fleet.add_node(NodeFacts(NODE, runtime.version), parts)
         yield
-    checkpoint.close()
     following.cancel()
     await asyncio.gather(following, return_exceptions=True)
 

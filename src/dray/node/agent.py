@@ -3,13 +3,14 @@
 Pods come from an informer that agents may share; drivers from a registration directory, from this process, or both.
 """
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from dray.api.core.pod import Pod
-from dray.node.checkpoint import Checkpoint
+from dray.node.checkpoint import Checkpoint, CheckpointFailed
 from dray.node.claimkeeper import ClaimKeeper, ReleaseFailed
 from dray.node.connection import DriverConnection
 from dray.node.core.health import DeviceName, HealthReport
@@ -168,7 +169,7 @@ class NodeAgent(DriverListener):
         names = frozenset(changed)
         if not names:
             return
-        self._around.begin(self._parts.checkpoint.save_health(self._work.health), f"save health of {self.name}")
+        self._around.begin(self._save_health(), f"save health of {self.name}")
         uids = {
             uid
             for record in self.keeper.claims.select()
@@ -178,6 +179,12 @@ class NodeAgent(DriverListener):
         for uid in sorted(uids):
             if uid in self._tasks:
                 self._tasks[uid].wake()
+
+    async def _save_health(self) -> None:
+        try:
+            await self._parts.checkpoint.save_health(self._work.health)
+        except CheckpointFailed as fault:
+            self._around.log.error("health of devices is not saved", node=self.name, err=fault)
 
     def _review(self) -> None:
         """Release what is held for pods that are no longer there, and show health that has run out."""
@@ -191,6 +198,11 @@ class NodeAgent(DriverListener):
         if self._has_pods:
             for uid in sorted(self.keeper.claims.pod_uids - self._tasks.keys() - self._arriving):
                 self._around.begin(self._release_stale(uid), f"release claims of {uid}")
+
+    async def aclose(self) -> None:
+        """Let go of drivers, and of the memory of what is prepared. Containers and slices stay as they are."""
+        await self.drivers.aclose()
+        await asyncio.to_thread(self._parts.checkpoint.close)
 
     async def _release_stale(self, uid: str) -> None:
         try:

@@ -21,7 +21,7 @@ from dray.api.resource.kinds import RESOURCE_CLAIM
 from dray.client.port import ObjectName, Unreachable
 from dray.driver.claims import ClaimRef
 from dray.errors import ApiError, DrayError
-from dray.node.checkpoint import Checkpoint
+from dray.node.checkpoint import Checkpoint, CheckpointFailed
 from dray.node.connection import DriverCallFailed
 from dray.node.core.answers import PREPARE, UNPREPARE, find_fault
 from dray.node.core.claims import ClaimPlan, PreparationFailed, find_claim_uses, plan_claim
@@ -105,22 +105,28 @@ class ClaimKeeper:
         batches: dict[str, _Batch] = {}
         instances = self._find_instances(plans)
         records = [self.claims.reserve(plan, pod.metadata.uid) for plan in plans]
-        await self._checkpoint.save_claims(self.claims)
+        await self._keep("cache")
         fresh = [record for record in records if not record.is_prepared]
         for record in fresh:
             for driver in drivers_to_call(record, _PREPARE):
                 batches.setdefault(driver, _Batch(driver, instances[driver])).claims.append(record.ref)
-            for driver in record.drivers.keys() - batches.keys():
+            for driver in record.drivers.keys() - set(drivers_to_call(record, _PREPARE)):
                 self._metrics.count_skip(driver, "prepare")
         faults = await _run_all([self._call_prepare(batch) for batch in batches.values()])
         if faults:
-            await self._checkpoint.save_claims(self.claims)
+            await self._keep("state")
             raise PreparationFailed(faults[0])
         for record in fresh:
             self.claims.note_prepared(record.ref)
         if fresh:
-            await self._checkpoint.save_claims(self.claims)
+            await self._keep("state")
         self._metrics.note_claims(self._drivers.node, self.claims)
+
+    async def _keep(self, what: str) -> None:
+        try:
+            await self._checkpoint.save_claims(self.claims)
+        except CheckpointFailed as fault:
+            raise PreparationFailed(f"checkpoint ResourceClaim {what}: {fault}") from fault
 
     async def _call_prepare(self, batch: _Batch) -> str | None:
         try:
@@ -164,12 +170,15 @@ class ClaimKeeper:
             for driver in record.drivers.keys() - set(drivers_to_call(record, _UNPREPARE)):
                 self._metrics.count_skip(driver, "unprepare")
         faults += await _run_all([_call_unprepare(batch) for batch in batches.values()])
-        if faults:
+        if not faults:
+            for record in last:
+                self.claims.forget(record.ref)
+        try:
             await self._checkpoint.save_claims(self.claims)
+        except CheckpointFailed as fault:
+            faults.append(f"checkpoint ResourceClaim state: {fault}")
+        if faults:
             raise ReleaseFailed(f"unprepare dynamic resources: {faults[0]}")
-        for record in last:
-            self.claims.forget(record.ref)
-        await self._checkpoint.save_claims(self.claims)
         self._metrics.note_claims(self._drivers.node, self.claims)
 
     async def _while_busy(self, uids: Sequence[str], work: Callable[[], Awaitable[None]]) -> None:

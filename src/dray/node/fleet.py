@@ -132,9 +132,9 @@ class Fleet:
             tasks.create_task(self.around.events.run(), name="events of nodes")
 
     async def aclose(self) -> None:
-        """Let go of drivers. Containers and slices stay as they are."""
+        """End all agents. Containers and slices stay as they are."""
         for agent in self._agents.values():
-            await agent.drivers.aclose()
+            await agent.aclose()
 
 
 class _Closing(Exception):
