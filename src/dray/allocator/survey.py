@@ -15,6 +15,7 @@ from dray.allocator.groups import GroupRule
 from dray.allocator.ids import ClaimUid
 from dray.allocator.reasons import Fall, ReasonCode, RequestExplanation
 from dray.allocator.requests import Demand
+from dray.allocator.slices import Reads
 from dray.allocator.solve import rules_of
 from dray.allocator.tolerations import first_intolerable
 from dray.allocator.view import NodeView
@@ -100,7 +101,7 @@ class Surveyor:
                 try:
                     if not selector.matches(driver, device):
                         subject = demand.class_name if code is ReasonCode.WRONG_CLASS else expression
-                        values = _read_values(selector.reads.attributes, driver, device)
+                        values = _read_values(selector.reads, driver, device)
                         return Fall(code, 1, subject, number, tuple(values))
                 except ExpressionFault as fault:
                     return Fall(ReasonCode.SELECTOR_FAILED, 1, expression, number, (str(fault),))
@@ -152,10 +153,13 @@ class Surveyor:
             yield holding.ref if holding is not None else user
 
 
-def _read_values(names: Iterable[str], driver: str, device: Device) -> Iterator[str]:
-    for name in sorted(names):
+def _read_values(reads: Reads, driver: str, device: Device) -> Iterator[str]:
+    for name in sorted(reads.attributes):
         attribute = find_attribute(name, driver, device)
         yield f"{name} is {name_value(attribute)}" if attribute is not None else f"no {name}"
+    for name in sorted(reads.capacities):
+        capacity = device.capacity.get(name) or device.capacity.get(name.removeprefix(f"{driver}/"))
+        yield f"{name} is {capacity.value}" if capacity is not None else f"no {name}"
 
 
 def name_value(attribute: DeviceAttribute) -> str:

@@ -69,6 +69,13 @@ def test_what_a_selector_saw_is_told() -> None:
     assert (fall.number, fall.count, fall.values) == (0, 6, ("a/root is r0", "a/root is r1"))
 
 
+def test_what_a_selector_saw_of_capacities_is_told() -> None:
+    cards = [{"d0": {"capacity": {"memory": {"value": "81152Mi"}}}}, "d1"]
+    where = "'memory' in device.capacity['a'] && device.capacity['a'].memory.compareTo(quantity('80Gi')) >= 0"
+    (fall,) = explanation_of({"devices": {"a": cards}, "claims": {"c": {"r": {"where": [where]}}}}).requests[0].falls
+    assert (fall.count, fall.values) == (2, ("a/memory is 81152Mi", "no a/memory"))
+
+
 def test_best_group_and_what_it_lacks_are_told() -> None:
     explanation = explanation_of({"devices": ROOTS, "claims": {"c": {"r": 4, "constraints": [{"match": "a/root"}]}}})
     assert explanation.conflict is not None
