@@ -33,8 +33,8 @@ $(INSTALLED): requirements/dev.txt pyproject.toml
 	@rm -rf .mypy_cache # it would go on missing a package that has just come
 	@touch $@
 
-demo: $(INSTALLED) ## show what dray does, on the real library
-	@$(RUN) tools.demo
+demo: $(INSTALLED) ## show what dray does, on clusters that come and go (NAME=example for one)
+	@$(RUN) dray demo $(NAME)
 
 # A test that hangs is shown with its stacks and fails, and the others go on.
 HANGS = -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
@@ -71,8 +71,8 @@ conformance: $(INSTALLED) ## recorded cases of Kubernetes: our slices, or CASES=
 golden: $(INSTALLED) ## rewrite the expected outputs; review the diff like code
 	$(RUN) pytest -q tests/golden --rewrite-golden
 
-examples: $(INSTALLED) ## nothing yet: examples are applied to `dray up`, which is still to come
-	@echo 'examples: nothing yet; they are applied to `dray up`, which is still to come'
+examples: $(INSTALLED) ## play every example on `dray up`, and hold it to what it says
+	$(RUN) pytest -n $(WORKERS) tests/examples
 
 docs: $(INSTALLED) ## write docs/reference anew (review the diff like code), and build the site into build/site, strictly
 	@$(RUN) tools.generate_docs

@@ -75,11 +75,14 @@ def render_nodes(devices: Sequence[DeviceEntry]) -> list[Line]:
     return list(_line_up(rows))
 
 
-def render_tree(devices: Sequence[DeviceEntry], *, is_wide: bool = False) -> list[Line]:
-    """Every node with its devices. Parts of cards that nobody has are counted, unless it is wide."""
+def render_tree(devices: Sequence[DeviceEntry], *, is_wide: bool = False, has_sums: bool = True) -> list[Line]:
+    """Every node with its devices. Parts of cards that nobody has are counted, unless it is wide.
+
+    Sums make sense where all devices of a node are given, or all of a driver.
+    """
     rows = [_Row(_WIDE if is_wide else _HEADER, Tone.HEADING)]
     for node, own in _by_node(devices).items():
-        rows.append(_Row((_title(node, own),), Tone.HEADING))
+        rows.append(_Row((_title(node, own, has_sums=has_sums),), Tone.HEADING))
         rows += _draw(_grow(own, is_wide=is_wide), "")
     return list(_line_up(rows))
 
@@ -119,11 +122,12 @@ def _list_units(devices: Sequence[DeviceEntry]) -> list[State | None]:
     return [*units, *cards.values()]
 
 
-def _title(node: str, devices: Sequence[DeviceEntry]) -> str:
+def _title(node: str, devices: Sequence[DeviceEntry], *, has_sums: bool) -> str:
     units = _list_units(devices)
     cliques = {each.clique for each in devices if each.clique}
-    clique = f", NVLink clique {min(cliques)}" if len(cliques) == 1 else ""
-    return f"{node or _NO_NODE}: {units.count(State.FREE)} of {len(units)} free{clique}"
+    told = [f"{units.count(State.FREE)} of {len(units)} free"] if has_sums else []
+    told += [f"NVLink clique {min(cliques)}"] if len(cliques) == 1 else []
+    return f"{node or _NO_NODE}: {', '.join(told)}" if told else node or _NO_NODE
 
 
 # Growing the tree
@@ -138,10 +142,11 @@ def _grow(devices: Sequence[DeviceEntry], *, is_wide: bool) -> _Branch:
     wholes: dict[_Branch, list[DeviceEntry]] = {}
     parts: dict[tuple[str, str, str], list[DeviceEntry]] = {}
     for each in ordered:
+        place = _find_place(root, each, has_cliques=has_cliques)
         if each.parent:
             parts.setdefault((each.driver, each.pool, each.parent), []).append(each)
         else:
-            wholes.setdefault(_find_place(root, each, has_cliques=has_cliques), []).append(each)
+            wholes.setdefault(place, []).append(each)
     cards = set(parts)
     for place, group in wholes.items():
         kept = {each.path for each in group if (each.driver, each.pool, each.device) in cards}

@@ -15,6 +15,8 @@ __all__ = ["Commands", "Done", "find_kubectl"]
 
 _INSTEAD: Final = {"describe": "explain"}
 """What comes closest among dray's verbs, where that has another name than kubectl's."""
+_WAITS: Final = 1
+"""How `dray explain` ends where something waits."""
 
 
 class Done(Struct, frozen=True):
@@ -46,13 +48,16 @@ class Commands:
 
     def phrase(self, line: str) -> str:
         """The command as it is run: without kubectl, the verb of dray that answers the same question."""
-        words = line.split(" ")
-        if words[0] != "kubectl" or self.has_kubectl:
+        program, verb, *rest = line.split(" ")
+        if program != "kubectl" or self.has_kubectl:
             return line
-        return " ".join(["dray", *(_INSTEAD.get(each, each) for each in words[1:])])
+        return " ".join(["dray", _INSTEAD.get(verb, verb), *rest])
 
     async def run(self, line: str) -> Done:
-        """Run a command to its end; its words are split as a shell would."""
+        """Run a command to its end; its words are split as a shell would.
+
+        What stands in for kubectl ends as that would: describing a pod that waits is no failure.
+        """
         program, *words = shlex.split(self.phrase(line))
         start = [self._kubectl or program] if program == "kubectl" else [sys.executable, "-m", "dray"]
         process = await asyncio.create_subprocess_exec(
@@ -69,4 +74,6 @@ class Commands:
         finally:
             if process.returncode is None:
                 process.kill()
-        return Done(process.returncode or 0, output.decode(errors="replace"))
+        code = process.returncode or 0
+        is_described = code == _WAITS and line != self.phrase(line) and words[0] in _INSTEAD.values()
+        return Done(0 if is_described else code, output.decode(errors="replace"))

@@ -36,7 +36,11 @@ __all__ = [
 
 
 class ExampleError(DrayError):
-    """An example cannot be read, or there is none of that name."""
+    """An example cannot be read, or there is none of that name. `hint` says what to do."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class _Part(Struct, frozen=True, forbid_unknown_fields=True):

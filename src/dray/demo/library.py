@@ -38,14 +38,13 @@ def select(name: str, folder: Path) -> list[Example]:
     else:
         chosen = [each for each in known if name in (each, each.rpartition("/")[2])][:1]
     if not chosen:
-        raise ExampleError(f"there is no demo {name!r}; {_suggest(name, known)}")
+        raise ExampleError(f"there is no demo {name}", _suggest(name, known))
     return [read_example(folder / each, each) for each in chosen]
 
 
 def _suggest(name: str, known: list[str]) -> str:
     if not known:
-        return "the folder of examples is missing"
-    close = difflib.get_close_matches(
-        name, [TOUR, USE_CASES, *known, *(each.rpartition("/")[2] for each in known)], n=1
-    )
-    return f"did you mean {close[0]}?" if close else "dray demo --list shows which there are"
+        return "installing dray anew: its folder of examples is missing"
+    names = [TOUR, USE_CASES, *known, *(each.rpartition("/")[2] for each in known)]
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"dray demo {close[0]}" if close else "dray demo --list shows which there are"

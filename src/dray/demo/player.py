@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Protocol
@@ -26,6 +26,7 @@ __all__ = ["Audience", "Surroundings", "Unmet", "play"]
 
 PATIENCE_SECONDS: Final = 60.0
 """Far more than any step takes; what does not come true by then never will."""
+_SHOWN: Final = 5
 
 
 class Unmet(DrayError):
@@ -61,6 +62,10 @@ class Audience(Protocol):
         """It has ended."""
         ...
 
+    def waits(self, title: str) -> AbstractContextManager[object]:
+        """For the length of a block, nothing is told."""
+        ...
+
 
 async def play(example: Example, around: Surroundings, audience: Audience) -> int:
     """Play all scenes. Returns how many facts were seen to hold; raises Unmet at the first that does not."""
@@ -72,11 +77,14 @@ async def _play_scene(scene: Scene, around: Surroundings, audience: Audience) ->
         if not scene.nodes:
             commands = Commands(around.place, around.environment, None)
             return sum([await _play_step(step, commands, None, audience) for step in scene.steps])
-        async with running_cluster(scene.nodes, Path(folder), around.environment) as cluster:
+        async with AsyncExitStack() as stack:
+            with audience.waits("starting a cluster"):
+                opening = running_cluster(scene.nodes, Path(folder), around.environment)
+                cluster = await stack.enter_async_context(opening)
             audience.opens(cluster)
             commands = Commands(around.place, around.environment, cluster.kubeconfig)
-            async with _open_stage(cluster, around) as stage:
-                return sum([await _play_step(step, commands, stage, audience) for step in scene.steps])
+            stage = await stack.enter_async_context(_open_stage(cluster, around))
+            return sum([await _play_step(step, commands, stage, audience) for step in scene.steps])
 
 
 @asynccontextmanager
@@ -98,13 +106,16 @@ async def _play_step(step: Step, commands: Commands, stage: Stage | None, audien
     if step.say:
         audience.says(step.say)
     audience.runs(commands.phrase(step.run))
-    done = await commands.run(step.run)
+    with audience.waits("running the command"):
+        done = await commands.run(step.run)
     audience.prints(done)
     unmet = _judge_output(step, done, commands)
     if not unmet and stage is not None:
-        unmet = await stage.wait(step.want, PATIENCE_SECONDS)
+        with audience.waits("waiting for what comes of it"):
+            unmet = await stage.wait(step.want, PATIENCE_SECONDS)
     if unmet:
-        raise Unmet(f"after `{step.run}`: {'; '.join(unmet)}")
+        more = f"; and {len(unmet) - _SHOWN} more" if len(unmet) > _SHOWN else ""
+        raise Unmet(f"after `{step.run}`: {'; '.join(unmet[:_SHOWN])}{more}")
     return step.facts
 
 

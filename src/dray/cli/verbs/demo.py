@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated, Final
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from dray.app.settings import system_environment
 from dray.cli.access import fail_with, refuse
 from dray.cli.printing import Output, render_columns, render_json
+from dray.cli.progress import show_progress
 from dray.cli.session import get_session
 from dray.demo.cluster import Cluster, ClusterError
 from dray.demo.commands import Commands, Done
@@ -94,6 +96,9 @@ class _Stage:
     def prints(self, done: Done) -> None:
         typer.echo(done.output, nl=False)
 
+    def waits(self, title: str) -> AbstractContextManager[object]:
+        return show_progress(title)
+
 
 class _Silence:
     """Shows nothing."""
@@ -109,6 +114,9 @@ class _Silence:
 
     def prints(self, done: Done) -> None:
         pass
+
+    def waits(self, title: str) -> AbstractContextManager[object]:
+        return nullcontext()
 
 
 async def _tell(examples: Sequence[Example], around: Surroundings) -> list[Result]:
@@ -132,8 +140,12 @@ async def _tell(examples: Sequence[Example], around: Surroundings) -> list[Resul
 
 async def _try_all(examples: Sequence[Example], around: Surroundings, output: Output) -> list[Result]:
     """Side by side, told in order."""
-    results = []
-    async for each in _play_side_by_side(examples, around):
+    results: list[Result] = []
+    playing = _play_side_by_side(examples, around)
+    while len(results) < len(examples):
+        with show_progress("playing examples", len(examples)) as advance:
+            advance(len(results))
+            each = await anext(playing)
         results.append(each)
         if output is Output.TEXT:
             verdict = f"holds ({each.facts} facts)" if each.holds else f"FAILS: {each.problem}"

@@ -14,6 +14,7 @@ from dray.cli.access import Access, Context, Kubeconfig, refuse, run_connected
 from dray.cli.devicetree import MOST_TREES, Line, Tone, list_nodes, render_changes, render_nodes, render_tree
 from dray.cli.objecttext import render_yaml
 from dray.cli.printing import Listing, render_json
+from dray.cli.progress import show_progress
 from dray.cli.session import get_session
 from dray.client.port import Client
 
@@ -27,8 +28,12 @@ def show_devices(  # noqa: PLR0913  # one parameter for each option
     ctx: typer.Context,
     node: Annotated[str, typer.Argument(metavar="[NODE]", help="Only devices that this node reaches.")] = "",
     driver: Annotated[str, typer.Option("--driver", metavar="NAME", help="Only devices of this driver.")] = "",
+    pool: Annotated[str, typer.Option("--pool", metavar="NAME", help="Only devices of pools of this name.")] = "",
     claim: Annotated[
-        str, typer.Option("--claim", metavar="NAMESPACE/NAME", help="Only devices that this claim has.")
+        str,
+        typer.Option(
+            "--claim", metavar="NAMESPACE/NAME", help="Only devices that this claim has; '*/*' stands for all claims."
+        ),
     ] = "",
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="Show changes: anew on a terminal, else line by line.")
@@ -45,11 +50,12 @@ def show_devices(  # noqa: PLR0913  # one parameter for each option
     access = Access(kubeconfig, context)
     if claim and claim.count("/") != 1:
         raise refuse(f"{claim!r} names no claim", hint="--claim NAMESPACE/NAME")
-    choice = DeviceChoice(node, driver, claim)
+    choice = DeviceChoice(node, driver, pool, claim)
     if not watch:
-        view = run_connected(ctx, access, lambda client: read_devices(client, choice))
+        with show_progress("reading devices"):
+            view = run_connected(ctx, access, lambda client: read_devices(client, choice))
         _warn(view)
-        _print(view, output, is_chosen=bool(node))
+        _print(view, output, choice)
         return
     _watch(ctx, access, choice, output)
 
@@ -76,7 +82,7 @@ class _Redraw:
 
     def show(self, view: DeviceView) -> None:
         typer.echo(_CLEAR, nl=False)
-        _print(view, self._output, is_chosen=bool(self._choice.node))
+        _print(view, self._output, self._choice)
 
 
 class _Append:
@@ -106,7 +112,7 @@ class _Append:
         self._is_first = False
 
 
-def _print(view: DeviceView, output: Listing, *, is_chosen: bool) -> None:
+def _print(view: DeviceView, output: Listing, choice: DeviceChoice) -> None:
     devices = view.inventory.devices
     if output is Listing.JSON:
         typer.echo(render_json(view.inventory), nl=False)
@@ -116,10 +122,10 @@ def _print(view: DeviceView, output: Listing, *, is_chosen: bool) -> None:
         typer.echo("".join(f"{each.path}\n" for each in devices), nl=False)
     elif not devices:
         typer.echo("no devices found", err=True)
-    elif len(list_nodes(devices)) > MOST_TREES and not is_chosen:
+    elif len(list_nodes(devices)) > MOST_TREES and not choice.node:
         _echo(render_nodes(devices))
     else:
-        _echo(render_tree(devices, is_wide=output is Listing.WIDE))
+        _echo(render_tree(devices, is_wide=output is Listing.WIDE, has_sums=not choice.claim))
 
 
 def _warn(view: DeviceView) -> None:
