@@ -6,33 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from dray.demo.cluster import Cluster
-from dray.demo.commands import Done
 from dray.demo.example import Example, read_example
 from dray.demo.library import find_examples, list_names
-from dray.demo.player import Surroundings, play
+from dray.demo.player import Silence, Surroundings, play
 from dray.effects.clock import SystemClock
 from dray.effects.entropy import SystemEntropy
 from dray.effects.log import MemoryLog
 
 EXAMPLES = find_examples()
 NAMES = list_names(EXAMPLES)
-
-
-class Silence:
-    """An audience that nothing is shown to."""
-
-    def opens(self, cluster: Cluster) -> None:
-        pass
-
-    def says(self, text: str) -> None:
-        pass
-
-    def runs(self, line: str) -> None:
-        pass
-
-    def prints(self, done: Done) -> None:
-        pass
 
 
 def facts_expected(example: Example) -> int:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Protocol
@@ -22,7 +22,7 @@ from dray.effects.entropy import Entropy
 from dray.effects.log import Log
 from dray.errors import DrayError
 
-__all__ = ["Audience", "Surroundings", "Unmet", "play"]
+__all__ = ["Audience", "Silence", "Surroundings", "Unmet", "play"]
 
 PATIENCE_SECONDS: Final = 60.0
 """Far more than any step takes; what does not come true by then never will."""
@@ -65,6 +65,26 @@ class Audience(Protocol):
     def waits(self, title: str) -> AbstractContextManager[object]:
         """For the length of a block, nothing is told."""
         ...
+
+
+class Silence:
+    """An audience that nothing is shown to."""
+
+    def opens(self, cluster: Cluster) -> None:
+        """See `Audience`."""
+
+    def says(self, text: str) -> None:
+        """See `Audience`."""
+
+    def runs(self, line: str) -> None:
+        """See `Audience`."""
+
+    def prints(self, done: Done) -> None:
+        """See `Audience`."""
+
+    def waits(self, title: str) -> AbstractContextManager[object]:
+        """See `Audience`."""
+        return nullcontext()
 
 
 async def play(example: Example, around: Surroundings, audience: Audience) -> int:

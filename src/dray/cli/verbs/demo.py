@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Annotated, Final
 
 import typer
@@ -16,7 +16,7 @@ from dray.demo.cluster import Cluster, ClusterError
 from dray.demo.commands import Commands, Done
 from dray.demo.example import Example, ExampleError
 from dray.demo.library import TOUR, USE_CASES, find_examples, list_names, select
-from dray.demo.player import Surroundings, Unmet, play
+from dray.demo.player import Silence, Surroundings, Unmet, play
 from dray.demo.score import Result, render_score
 from dray.effects.entropy import SystemEntropy
 from dray.effects.log import MemoryLog
@@ -100,25 +100,6 @@ class _Stage:
         return show_progress(title)
 
 
-class _Silence:
-    """Shows nothing."""
-
-    def opens(self, cluster: Cluster) -> None:
-        pass
-
-    def says(self, text: str) -> None:
-        pass
-
-    def runs(self, line: str) -> None:
-        pass
-
-    def prints(self, done: Done) -> None:
-        pass
-
-    def waits(self, title: str) -> AbstractContextManager[object]:
-        return nullcontext()
-
-
 async def _tell(examples: Sequence[Example], around: Surroundings) -> list[Result]:
     """One after another, before the eyes of whoever asked."""
     typer.echo(f"Commands run in {around.place}, where their files are.")
@@ -159,7 +140,7 @@ async def _play_side_by_side(examples: Sequence[Example], around: Surroundings) 
     async def try_one(example: Example) -> Result:
         async with slots:
             try:
-                return Result(example.name, example.title, await play(example, around, _Silence()))
+                return Result(example.name, example.title, await play(example, around, Silence()))
             except (Unmet, ClusterError) as fault:
                 return Result(example.name, example.title, problem=str(fault))
 
