@@ -106,8 +106,12 @@ class Connection:
         headers = [(name.lower().encode(), value.encode()) for name, value in asked.headers.items()]
         scope = {"type": "http", "method": asked.method, "path": unquote(path), "query_string": query.encode()}
         await self.api.application({**scope, "headers": headers, "state": {}}, receive, send)
-        assert not self.log.entries or self.log.entries[-1].message != "request failed", self.log.entries[-1]
+        self.require_no_failure()
         return answer
+
+    def require_no_failure(self) -> None:
+        """The last request met no exception that nobody foresaw."""
+        assert not self.log.entries or self.log.entries[-1].message != "request failed", self.log.entries[-1]
 
     async def post(self, path: str, body: Any) -> Answer:
         """Create something."""

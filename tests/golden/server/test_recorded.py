@@ -1,4 +1,4 @@
-"""Recorded requests, asked of our server in the order they were made; the answers have to be the recorded ones."""
+"""Recorded requests, asked of our server over HTTP in their order; the answers have to be the recorded ones."""
 
 import asyncio
 from typing import Any
@@ -6,23 +6,15 @@ from typing import Any
 import pytest
 
 from tests.cases.server.access.test_access import open_server
+from tests.golden.server.overhttp import open_http
 from tests.golden.server.replay import Replay, read_scene
 
 SCENES = {name: read_scene(name) for name in ("writes", "reads", "limits", "claims", "access", "traces")}
-OWN_WAYS = {
-    "generateName": "the suffix is random",
-    "yaml accept": "times and uids stand in text",
-    "pod spec immutable": "the refusal shows Kubernetes' internal object line by line",
-    "SA discovery ok": "dray serves fewer kinds of core/v1",
-    "SSRR": "the rules come in no order, and some are about kinds that dray does not serve",
-    "clusterroles admin/edit/view": "the rules are those of kinds that dray serves, written at once",
-}
-"""Answers that cannot be equal, and why."""
 
 
 async def play(scene: str) -> dict[str, str]:
     """What differs, by the entry's name."""
-    async with open_server() as connection:
+    async with open_server() as server, open_http(server) as connection:
         replay = Replay(connection)
         await replay.run(SCENES[scene])
         return replay.failures
@@ -46,7 +38,4 @@ CASES = [
 
 @pytest.mark.parametrize(("scene", "name"), CASES)
 def test_answer_is_as_recorded(failures: dict[str, dict[str, Any]], scene: str, name: str) -> None:
-    reason = OWN_WAYS.get(name.partition(" ")[2])
-    if reason is not None:
-        pytest.skip(reason)
     assert name not in failures[scene], failures[scene][name]
