@@ -67,26 +67,38 @@ def _find_cause(state: SchedulerState, entry: Entry, stir: Stir, now: Moment) ->
         nodes = _nodes_with_devices(state.cluster, entry.open, nodes)
     if not nodes:
         return ""
-    is_unsure = entry.is_group or not entry.plugins or nodes.bit_count() > _NODES_ASKED
-    return "NodeUpdate" if is_unsure or _may_fit(state, entry.pod, nodes, now) else ""
+    if entry.is_group or not entry.plugins or nodes.bit_count() > _NODES_ASKED:
+        return "NodeUpdate"
+    obstacles = _find_obstacles(state, entry.pod, nodes, now)
+    if not obstacles:
+        return "NodeUpdate"
+    # Something else may stand in the way by now than what refused it: that, too, is worth hearing of from here on.
+    state.queue.note_obstacles(entry, obstacles)
+    return ""
 
 
-def _may_fit(state: SchedulerState, pod: Pod, nodes: int, now: Moment) -> bool:
-    """Whether the pod would fit on one of the nodes now, room kept for others apart."""
+def _find_obstacles(state: SchedulerState, pod: Pod, nodes: int, now: Moment) -> frozenset[str]:
+    """The plugins that keep the pod from each of the nodes, room kept for others apart; none if it fits on one."""
     profile = state.profiles[pod.spec.scheduler_name]
     wish = plan_wish(pod, state.world, frozenset())
     if not isinstance(wish, DeviceWish):
-        return False  # what it waits for is a claim or a class, and comes with news of its own
+        return _DEVICES_ALONE  # what it waits for is a claim or a class, and comes with news of its own
+    equipped = nodes
     if not wish.is_empty:
         if wish.open and not (wish.settled or wish.served or wish.leftover):
-            nodes = _nodes_with_devices(state.cluster, wish.open, nodes)
+            equipped = _nodes_with_devices(state.cluster, wish.open, nodes)
         else:
             verdict = examine_devices(wish, state.world, nodes, now.date, profile.binding_timeout_seconds)
-            nodes = nodes if isinstance(verdict, DeviceFailure) else verdict.fitting
-    if not nodes:
-        return False
+            equipped = nodes if isinstance(verdict, DeviceFailure) else verdict.fitting
+    if not equipped:
+        return _DEVICES_ALONE
     examined = state.placements[pod.spec.scheduler_name].examine(pod, frozenset(wish.served))
-    return bool(examined.fitting & nodes)
+    if examined.fitting & equipped:
+        return frozenset()
+    found = {each.plugin for each in examined.refusals if each.nodes & equipped}
+    if examined.rejected is not None:
+        found.add(examined.rejected.plugin)
+    return frozenset(found) if equipped == nodes else frozenset(found) | _DEVICES_ALONE
 
 
 def _nodes_with_devices(cluster: Cluster, claims: tuple[ResourceClaim, ...], nodes: int) -> int:

@@ -167,6 +167,14 @@ class Queue:
         if entry.place is Place.UNSCHEDULABLE:
             self._move(entry, now, cause)
 
+    def note_obstacles(self, entry: Entry, plugins: frozenset[str]) -> None:
+        """A resting entry was looked at again, and these refuse it now: from here on they concern it and its likes."""
+        kin = self._kin_of(entry)
+        if kin is not None:
+            plugins |= kin.plugins
+            kin.plugins = plugins
+        entry.plugins |= plugins
+
     def tell_carriers(self, stir: Stir) -> None:
         """Something happened while entries are on their way to be tried for others: it may help those too."""
         for kin in self._carried.values():
@@ -182,7 +190,10 @@ class Queue:
         if kin is None or kin.carrier is not entry:
             return None
         hope, following = self._drop_carrier(entry.likeness, kin), kin.following
-        return None if following is None or hope is None else (following, hope)
+        if following is None or hope is None:
+            return None
+        following.plugins = kin.plugins
+        return following, hope
 
     def remove(self, key: str, now: float) -> Entry | None:
         """Forget an entry; one that is not there is a no-op."""
