@@ -42,10 +42,7 @@ class Ailments:
         """What is wrong with a device."""
         found = dict(self._found.get(name, {}))
         for key, attribute in device.attributes.items():
-            bare = key.rpartition("/")[2]
-            if (bare == "healthy" and attribute.bool is False) or (
-                bare == "health" and attribute.string == "Unhealthy"
-            ):
+            if (key.rpartition("/")[2], attribute.bool, attribute.string) in _UNWELL:
                 found.setdefault("unhealthy", None)
         return tuple(found)
 

@@ -6,14 +6,16 @@ were replaced do not count.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from typing import Final
 
 from msgspec import Struct
 
 from dray.allocator.ailments import Ailments
 from dray.allocator.counting import CounterCount
 from dray.allocator.ids import DeviceId, PoolId, claim_ref
+from dray.allocator.nodematch import find_only_node
 from dray.allocator.taintrules import apply_taint_rules
 from dray.allocator.topology import Spot, find_parents, find_spot
 from dray.api.core.node import Node
@@ -26,6 +28,10 @@ from dray.api.resource.taintrule import DeviceTaintRule
 from dray.values.quantity import Quantity
 
 __all__ = ["DeviceEntry", "Facts", "Holder", "Inventory", "State", "take_inventory"]
+
+
+_SHUTTING: Final = ("NoSchedule", "NoExecute")
+_NOT_PUBLISHED: Final = "not published"
 
 
 class State(StrEnum):
@@ -62,8 +68,10 @@ class DeviceEntry(Struct, frozen=True, rename="camel", omit_defaults=True):
     holders: tuple[Holder, ...] = ()
     taints: tuple[str, ...] = ()
     """`key=value:Effect`, those of rules included."""
+    is_shut: bool = False
+    """A taint keeps claims out that do not tolerate it."""
     ailments: tuple[str, ...] = ()
-    """What drivers report of its health that is not well."""
+    """What drivers report of its health that is not well; or that none offers it, though a claim has it."""
     blocked_by: tuple[str, ...] = ()
     """Claims that hold parts of the same card."""
     parent: str = ""
@@ -78,7 +86,7 @@ class DeviceEntry(Struct, frozen=True, rename="camel", omit_defaults=True):
     is_shareable: bool = False
     capacity: Mapping[str, Quantity] = {}
     consumed: Mapping[str, Quantity] = {}
-    """What all shares take together."""
+    """What all shares take together; administrators take nothing."""
 
     @property
     def path(self) -> str:
@@ -87,8 +95,8 @@ class DeviceEntry(Struct, frozen=True, rename="camel", omit_defaults=True):
 
     @property
     def is_well(self) -> bool:
-        """Whether nothing is wrong with it."""
-        return not self.taints and not self.ailments
+        """Whether nothing is wrong with it. Taints without an effect only tell something."""
+        return not self.is_shut and not self.ailments
 
 
 class Inventory(Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -135,9 +143,32 @@ def take_inventory(facts: Facts) -> Inventory:
         entries += _list_entries(pool, held, ailments, cliques)
         if not pool.is_complete:
             incomplete.append(str(pool_id))
+    published = {DeviceId(each.driver, each.pool, each.device) for each in entries}
+    nodes = {PoolId(each.driver, each.pool): each.node for each in entries}
+    entries += _list_missing(facts.claims, held, published, nodes)
     # Sorting is stable, so that devices of a pool stay in the order in which their driver tells of them.
     entries.sort(key=lambda each: (each.node, each.driver, each.pool))
     return Inventory(tuple(entries), tuple(incomplete))
+
+
+def _list_missing(
+    claims: Iterable[ResourceClaim],
+    held: Mapping[DeviceId, Sequence[Holder]],
+    published: Collection[DeviceId],
+    nodes: Mapping[PoolId, str],
+) -> Iterator[DeviceEntry]:
+    """Devices that claims have and no driver offers: it is gone, or has taken them back."""
+    seen: set[DeviceId] = set()
+    for claim in claims:
+        allocation = claim.status.allocation
+        for result in () if allocation is None else allocation.devices.results:
+            device = DeviceId(result.driver, result.pool, result.device)
+            if allocation is None or device in published or device in seen:
+                continue
+            seen.add(device)
+            node = nodes.get(PoolId(result.driver, result.pool)) or find_only_node(allocation.node_selector)
+            trouble = _Trouble((_NOT_PUBLISHED,), ())
+            yield _make_entry(device, Device(name=result.device), Spot(node), tuple(held[device]), trouble)
 
 
 def _list_held(claims: Iterable[ResourceClaim]) -> dict[DeviceId, list[Holder]]:
@@ -201,7 +232,7 @@ def _make_entry(
     elif trouble.blocked_by:
         state = State.BLOCKED
     consumed: dict[str, Quantity] = {}
-    for each in holders:
+    for each in (holder for holder in holders if not holder.is_admin):
         for key, amount in each.consumed.items():
             consumed[key] = consumed[key] + amount if key in consumed else amount
     return DeviceEntry(
@@ -211,7 +242,11 @@ def _make_entry(
         device=name.name,
         state=state,
         holders=holders,
-        taints=tuple(f"{each.key}={each.value}:{each.effect}" for each in device.taints),
+        taints=tuple(
+            f"{each.key}={each.value}:{each.effect}" if each.value else f"{each.key}:{each.effect}"
+            for each in device.taints
+        ),
+        is_shut=any(each.effect in _SHUTTING for each in device.taints),
         ailments=trouble.ailments,
         blocked_by=tuple(dict.fromkeys(trouble.blocked_by)) if state is State.BLOCKED else (),
         parent=spot.parent,

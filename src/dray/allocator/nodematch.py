@@ -15,7 +15,7 @@ from dray.api.core.nodeselector import (
 from dray.api.resource.device import Device
 from dray.api.resource.slice import ResourceSliceSpec
 
-__all__ = ["NodeSelectorError", "is_reachable", "selects"]
+__all__ = ["NodeSelectorError", "find_only_node", "is_reachable", "selects"]
 
 _NAME_FIELD = "metadata.name"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
@@ -35,6 +35,13 @@ def is_reachable(place: ResourceSliceSpec | Device, node: Node) -> bool:
     if place.all_nodes:
         return True
     return place.node_selector is not None and selects(place.node_selector, node)
+
+
+def find_only_node(selector: NodeSelector | None) -> str:
+    """The one node that a selector names; empty if there may be several, or all."""
+    terms = () if selector is None else selector.node_selector_terms
+    fields = [each for term in terms for each in term.match_fields]
+    return fields[0].values[0] if len(fields) == 1 and len(fields[0].values) == 1 else ""
 
 
 def selects(selector: NodeSelector, node: Node) -> bool:

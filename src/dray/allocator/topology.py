@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -15,10 +15,21 @@ __all__ = ["Spot", "find_parents", "find_spot"]
 _NUMA: Final = ("numaNode", "numaNodeID", "numa")
 _ROOT: Final = ("pcieRoot", "pcieRootComplex")
 _CLIQUE: Final = ("cliqueID", "clique", "nvlinkClique")
-_KIND: Final = ("profile", "productName", "model", "type", "sriovType", "ifName")
+_KIND: Final = (
+    "profile",
+    "partitionProfile",
+    "productName",
+    "model",
+    "accelerator",
+    "type",
+    "sriovType",
+    "ifName",
+    "services",
+)
 """The first that is there says what a device is."""
-_PARENT: Final = (("parentUUID", "uuid"), ("parentDeviceID", "deviceID"), ("parentPciAddr", "pciAddr"))
+_PARENT: Final = (("parentUUID", "uuid"), ("parentPciAddr", "pciAddr"), ("parentDeviceID", "deviceID"))
 """What a part says of its card, and by what the card says that it is the one."""
+_STANDARD: Final = "resource.kubernetes.io"
 _PARTS: Final = ("-mig", "-partition", "-part")
 
 
@@ -50,7 +61,8 @@ def find_spot(driver: str, device: Device, node: str, parent: str, clique: str) 
 def find_parents(driver: str, devices: Sequence[Device]) -> dict[str, str]:
     """By name of a part the card it is of: the device that says so, else the one that takes all of their counters.
 
-    Where the card is no device itself, parts of one card have the beginning of their names in common.
+    A card that is no device itself is called by the beginning that the names of its parts have in common, as long as
+    no other device's name begins so, else by what its parts call it.
     """
     parents: dict[str, str] = {}
     told = {device.name: _read_bare(driver, device) for device in devices}
@@ -61,22 +73,30 @@ def find_parents(driver: str, devices: Sequence[Device]) -> dict[str, str]:
             if hint in each and name not in parents:
                 orphans.setdefault(each[hint], []).append(name)
         for value, names in orphans.items():
-            parents.update(dict.fromkeys(names, cards.get(value) or _common_name(names)))
+            parents.update(dict.fromkeys(names, cards.get(value) or _name_card(names, told, value)))
     for names, card in _group_by_counters(devices):
         parents.update((name, card) for name in names if name not in parents and name != card)
     return parents
 
 
-def _group_by_counters(devices: Sequence[Device]) -> Iterable[tuple[list[str], str]]:
+def _name_card(parts: Sequence[str], known: Iterable[str], otherwise: str) -> str:
+    common = _common_name(parts)
+    is_of_others = any(name.startswith(f"{common}-") for name in set(known).difference(parts))
+    return otherwise if is_of_others or not common else common
+
+
+def _group_by_counters(devices: Sequence[Device]) -> Iterator[tuple[list[str], str]]:
     """Devices that draw on the same counters, and their card."""
+    known = [each.name for each in devices]
     groups: dict[str, list[Device]] = {}
     for device in devices:
         if len(device.consumes_counters) == 1:
             groups.setdefault(device.consumes_counters[0].counter_set, []).append(device)
-    for group in groups.values():
+    for counter_set, group in groups.items():
         if len(group) > 1:
             names = [each.name for each in group]
-            yield names, next((each.name for each in group if _takes_most(each, group)), _common_name(names))
+            whole = next((each.name for each in group if _takes_most(each, group)), None)
+            yield names, whole or _name_card(names, known, counter_set)
 
 
 def _takes_most(device: Device, group: Sequence[Device]) -> bool:
@@ -94,9 +114,10 @@ def _takes_most(device: Device, group: Sequence[Device]) -> bool:
 
 
 def _common_name(names: Sequence[str]) -> str:
-    first, last = min(names), max(names)
-    length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(min(names, key=len)))
-    common = first[:length].rstrip("-")
+    """What names have in common up to a dash, without what only says that they are parts."""
+    pieces = [name.split("-") for name in names]
+    count = next((i for i, same in enumerate(zip(*pieces, strict=False)) if len(set(same)) > 1), min(map(len, pieces)))
+    common = "-".join(pieces[0][:count])
     for end in _PARTS:
         found = common.rfind(end)
         if found > 0:
@@ -105,12 +126,14 @@ def _common_name(names: Sequence[str]) -> str:
 
 
 def _read_bare(driver: str, device: Device) -> dict[str, str]:
-    """Attributes without their domains, those of the driver and of Kubernetes before others."""
+    """Attributes without their domains: those of Kubernetes before those of the driver, these before others."""
     told: dict[str, str] = {}
+    ranks: dict[str, int] = {}
     for name, each in device.attributes.items():
         domain, _, bare = name.rpartition("/")
-        if bare not in told or domain in ("", driver, "resource.kubernetes.io"):
-            told[bare] = name_value(each)
+        rank = 2 if domain == _STANDARD else 1 if domain in ("", driver) else 0
+        if rank >= ranks.get(bare, 0):
+            told[bare], ranks[bare] = name_value(each), rank
     return told
 
 

@@ -157,12 +157,30 @@ def _grow(devices: Sequence[DeviceEntry], *, is_wide: bool) -> _Branch:
             card = _find_place(root, group[0], has_cliques=has_cliques).descend(key[2], key)
             card.rows = [_Row((group[0].driver,))]
         troubles = {_trouble(each) for each in group} | {row.cells[5] for row in card.rows if len(row.cells) > 5}
-        if is_wide or len(troubles) > 1 or any(each.holders for each in group):
+        differ = len(troubles) > 1 or len({each.state for each in group}) > 1
+        if is_wide or differ or any(each.holders for each in group):
             _hang(card, group, fold_from=1 << 30 if is_wide else 2, is_wide=is_wide)
-        elif key not in leaves:
-            kind = f"{len(group)} parts"
-            card.rows = [_Row((group[0].driver, kind, _state(group[0]), "", "", *troubles), _tone(group[0]))]
+        else:
+            _count_parts(card, group, " ".join(troubles), is_card_listed=key in leaves)
+    _prune(root)
     return root
+
+
+def _count_parts(card: _Branch, parts: Sequence[DeviceEntry], trouble: str, *, is_card_listed: bool) -> None:
+    """One line for all parts: the card's own, if it is no device itself."""
+    driver, state, tone, number = parts[0].driver, _state(parts[0]), _tone(parts[0]), f"{len(parts)} parts"
+    if is_card_listed:
+        card.descend(number).rows = [_Row((driver, "", state, "", "", trouble), tone)]
+    else:
+        card.rows = [_Row((driver, number, state, "", "", trouble), tone)]
+
+
+def _prune(branch: _Branch) -> None:
+    """Take away places where nothing is."""
+    for key, each in list(branch.below.items()):
+        _prune(each)
+        if not each.below and each.rows == [_Row()]:
+            del branch.below[key]
 
 
 def _find_place(root: _Branch, entry: DeviceEntry, *, has_cliques: bool) -> _Branch:
@@ -213,7 +231,7 @@ def _rows(entry: DeviceEntry, *, is_wide: bool) -> list[_Row]:
 def _state(entry: DeviceEntry) -> str:
     """The state in a word; of what nobody has, what keeps it from being had comes first."""
     if entry.state is State.FREE and not entry.is_well:
-        return "tainted" if entry.taints else "unhealthy"
+        return "tainted" if entry.is_shut else "unhealthy"
     return str(entry.state)
 
 
@@ -229,7 +247,7 @@ def _tone(entry: DeviceEntry) -> Tone:
 
 def _holder(holder: Holder) -> tuple[str, str]:
     amounts = ", ".join(f"{name} {amount}" for name, amount in holder.consumed.items())
-    details = "; ".join(text for text in (amounts, "looks only" if holder.is_admin else "") if text)
+    details = "looks only" if holder.is_admin else amounts
     return f"{holder.claim} ({details})" if details else holder.claim, ", ".join(holder.users)
 
 

@@ -20,7 +20,7 @@ from dray.api.resource.claim import ResourceClaim
 from dray.api.resource.deviceclass import DeviceClass
 from dray.api.resource.slice import ResourceSlice
 
-__all__ = ["NODE", "Raw", "cluster_of", "decode", "read_claims"]
+__all__ = ["NODE", "Raw", "cluster_of", "decode", "read_claims", "read_slices", "read_taint"]
 
 T = TypeVar("T")
 Raw = Mapping[str, Any]
@@ -38,17 +38,22 @@ def cluster_of(case: Raw) -> Cluster:
     """The cluster that a case describes, with everything that is held."""
     node = {"metadata": {"name": NODE, "labels": case.get("labels", {})}}
     node["status"] = {"declaredFeatures": case.get("declares", [])}
-    slices = [*case.get("slices", ())]
-    slices += [{"driver": driver, "devices": devices} for driver, devices in case.get("devices", {}).items()]
-    raw = [_slice(each, index) for index, each in enumerate(slices)]
-    drivers = {each["spec"]["driver"] for each in raw}
+    slices = read_slices(case)
+    drivers = {each.spec.driver for each in slices}
     held = [*_held(case.get("held", ()))]
     return Cluster.of(
         [decode(node, Node)],
-        [decode(each, ResourceSlice) for each in raw],
+        slices,
         [decode(each, DeviceClass) for each in _classes(case.get("classes", {}), drivers)],
         [decode(each, ResourceClaim) for each in held],
     )
+
+
+def read_slices(case: Raw) -> list[ResourceSlice]:
+    """What is published: `slices`, and `devices` by driver."""
+    slices = [*case.get("slices", ())]
+    slices += [{"driver": driver, "devices": devices} for driver, devices in case.get("devices", {}).items()]
+    return [decode(_slice(each, index), ResourceSlice) for index, each in enumerate(slices)]
 
 
 def _classes(written: Mapping[str, Sequence[str]], drivers: set[str]) -> Iterator[Raw]:
@@ -96,7 +101,7 @@ def _device(terse: str | Raw) -> Raw:
         }
         for set_name, counters in own.get("draws", {}).items()
     ]
-    device["taints"] = [_taint(each) for each in own.get("taints", ())]
+    device["taints"] = [read_taint(each) for each in own.get("taints", ())]
     if own.get("shared"):
         device["allowMultipleAllocations"] = True
     if own.get("conditions"):
@@ -127,7 +132,8 @@ def _capacity(value: Any) -> Raw:
     return {"value": str(value["value"]), "requestPolicy": policy}
 
 
-def _taint(text: str) -> Raw:
+def read_taint(text: str) -> Raw:
+    """`key=value:Effect`."""
     name, effect = text.split(":")
     key, _, value = name.partition("=")
     return {"key": key, "value": value, "effect": effect}

@@ -15,6 +15,7 @@ from dray.allocator.allocate import allocate
 from dray.allocator.bits import bits
 from dray.allocator.explain import ClusterExplanation
 from dray.allocator.ids import claim_ref
+from dray.allocator.nodematch import find_only_node
 from dray.allocator.outcome import Allocated, UnschedulableReason
 from dray.api.core.pod import Pod
 from dray.api.resource.allocation import AllocationResult
@@ -254,11 +255,12 @@ def explain_claim(state: SchedulerState, claim: ResourceClaim, users: Sequence[P
 def _describe_allocated(claim: ResourceClaim) -> Account:
     allocation = claim.status.allocation
     results = () if allocation is None else allocation.devices.results
+    node = "" if allocation is None else find_only_node(allocation.node_selector)
     users = ", ".join(f"{each.resource}/{each.name}" for each in claim.status.reserved_for)
     reserved = f"reserved for {users}" if users else "reserved for nobody"
     number = len(results)
     summary = f"the claim has {number} device{'s' * (number != 1)}, {reserved}"
-    return _about(claim, _CLAIM, Situation.ALLOCATED, summary, _find_node(allocation))
+    return _about(claim, _CLAIM, Situation.ALLOCATED, summary, node)
 
 
 def _describe_open(state: SchedulerState, claim: ResourceClaim, users: Sequence[Pod]) -> Account:
@@ -301,13 +303,6 @@ def _allocate_first(
         if isinstance(outcome, Allocated):
             return name, tuple(_list_devices(claim, outcome.allocations[0]))
     return "", ()
-
-
-def _find_node(allocation: AllocationResult | None) -> str:
-    """The one node on which an allocation can be used; empty if there are several, or all."""
-    selector = None if allocation is None else allocation.node_selector
-    fields = [] if selector is None else [each for term in selector.node_selector_terms for each in term.match_fields]
-    return fields[0].values[0] if len(fields) == 1 and len(fields[0].values) == 1 else ""
 
 
 def _list_devices(claim: ResourceClaim, allocation: AllocationResult) -> Iterator[HeldDevice]:
