@@ -28,6 +28,7 @@ from dray.scheduler.core.orders import (
     DeleteClaim,
     Evict,
     FinishBinding,
+    GroupReport,
     Order,
     Report,
     Tell,
@@ -35,6 +36,7 @@ from dray.scheduler.core.orders import (
 )
 from dray.scheduler.core.step import News
 from dray.scheduler.events import PodEvent, PodEvents
+from dray.scheduler.groupstatuses import GroupStatuses
 from dray.scheduler.podstatus import PodStatuses
 
 __all__ = ["Binder"]
@@ -51,6 +53,7 @@ class Binder:
         self._claims = claims
         self._events = events
         self._statuses = PodStatuses(client, pace)
+        self._groups = GroupStatuses(client, pace)
         self._pace = pace
         self._log = log
 
@@ -65,6 +68,8 @@ class Binder:
                 report(await self._give_up(order.bind, order.claims, order.message))
             case Report():
                 await self._report(order)
+            case GroupReport():
+                await _quietly(self._groups.report(order))
             case Tell():
                 self._events.tell(PodEvent(order.pod, order.type, order.reason, order.action, order.note))
             case Evict():

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from dray.scheduler.core.orders import Order, Report, Tell
+from dray.scheduler.core.orders import GroupReport, Order, Report, Tell
 
 __all__ = ["Crew"]
 
@@ -37,7 +37,7 @@ class Crew:
 
     def give(self, order: Order) -> None:
         """Have an order carried out."""
-        shelf = self._patient if isinstance(order, Report | Tell) else self._urgent
+        shelf = self._patient if isinstance(order, Report | GroupReport | Tell) else self._urgent
         shelf.orders.append(order)
         shelf.filled.set()
 

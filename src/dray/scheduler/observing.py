@@ -5,7 +5,7 @@ from typing import Final, Protocol
 from dray.scheduler.core.orders import Order
 from dray.scheduler.core.state import SchedulerState
 
-__all__ = ["NO_OBSERVER", "Observer"]
+__all__ = ["NO_OBSERVER", "Nobody", "Observer"]
 
 
 class Observer(Protocol):
@@ -28,7 +28,9 @@ class Observer(Protocol):
         ...
 
 
-class _Nobody:
+class Nobody:
+    """Looks away; for those who watch some of it."""
+
     def watch(self, state: SchedulerState) -> None:
         """Look away."""
 
@@ -42,5 +44,5 @@ class _Nobody:
         """Look away."""
 
 
-NO_OBSERVER: Final[Observer] = _Nobody()
+NO_OBSERVER: Final[Observer] = Nobody()
 """Nobody watches."""

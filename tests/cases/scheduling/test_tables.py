@@ -7,7 +7,8 @@ written as `terse.py` says.
 
 Of `want`, and of `then` after a step, is compared what is given: `pods` by node (`-` for none), `waits` has Kubernetes'
 part of the message that tells why, `explained` words of what follows it, `claims` what they hold and for whom, `events`
-the reasons told of a pod, `reasons` that of its condition. Every decision is audited, and so is what is stored in the
+the reasons told of a pod, `reasons` that of its condition, `groups` the conditions of groups. A step may
+say how many attempts it `tried`. Every decision is audited, and so is what is stored in the
 end.
 """
 
@@ -23,6 +24,8 @@ import yaml
 from dray.api.core.kinds import POD
 from dray.api.events.kinds import EVENT
 from dray.api.resource.kinds import RESOURCE_CLAIM
+from dray.api.scheduling.kinds import POD_GROUP
+from dray.api.scheduling.podgroup import PodGroup
 from dray.client.port import ObjectName, Patch, PatchType, Unreachable
 from dray.errors import Conflict
 from tests.cases.scheduling.terse import KINDS, NAMESPACE_NAME, store
@@ -108,6 +111,7 @@ async def show(rig: Rig) -> dict[str, Json]:
     pods = (await rig.client.list(POD)).items
     claims = (await rig.client.list(RESOURCE_CLAIM)).items
     events = (await rig.client.list(EVENT)).items
+    groups = (await rig.client.list(POD_GROUP)).items
     conditions = {
         pod.metadata.name: next((each for each in pod.status.conditions if each.type == "PodScheduled"), None)
         for pod in pods
@@ -116,6 +120,7 @@ async def show(rig: Rig) -> dict[str, Json]:
         "pods": {pod.metadata.name: pod.spec.node_name or "-" for pod in pods},
         "waits": {name: each.message for name, each in conditions.items() if each is not None},
         "reasons": {name: "-" if each is None else each.reason for name, each in conditions.items()},
+        "groups": {group.metadata.name: " ".join(_conditions(group)) for group in groups},
         "nominated": {pod.metadata.name: pod.status.nominated_node_name or "-" for pod in pods},
         "claims": {_name(claim): _holding(claim) for claim in claims},
         "events": {
@@ -136,6 +141,10 @@ async def show(rig: Rig) -> dict[str, Json]:
 def _name(claim: Any) -> str:
     owner = next((each.name for each in claim.metadata.owner_references if each.controller), None)
     return claim.metadata.name if owner is None else f"{owner}/{claim.metadata.name[len(owner) + 1 : -6]}"
+
+
+def _conditions(group: PodGroup) -> Iterator[str]:
+    return (f"{each.status} {each.reason}" for each in group.status.conditions)
 
 
 def _holding(claim: Any) -> str:
@@ -171,9 +180,12 @@ def test_case(given: list[Json], case: Json) -> None:
                 await store(rig.client, terse)
             await rig.settle()
             for action in case.get("do", []):
+                before = rig.attempts.made
                 await take_step(rig, wire, action)
                 if "then" in action:
                     check(action["then"], await show(rig))
+                if "tried" in action:
+                    assert rig.attempts.made - before == action["tried"]
             check(case["want"], await show(rig))
             assert rig.errors == []
             assert await rig.audit() == []

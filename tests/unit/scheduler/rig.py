@@ -23,6 +23,7 @@ from dray.controllers.runtime import Effects
 from dray.effects.entropy import SeededEntropy
 from dray.effects.log import MemoryLog
 from dray.scheduler.loop import Scheduler, SchedulerEffects, SchedulerOptions
+from dray.scheduler.observing import Nobody
 from tests.unit.controllers.cluster import Cluster, Meddled
 
 __all__ = ["Rig", "rigged"]
@@ -36,6 +37,17 @@ _MOST_ROUNDS = 2000
 _NAMESPACE = "ml"
 
 
+class Attempts(Nobody):
+    """Counts what is tried."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def attempt_made(self, seconds: float) -> None:
+        """A pod or a group was tried."""
+        self.made += 1
+
+
 class Rig:
     """Everything that is needed to get pods onto nodes, nodes apart."""
 
@@ -44,6 +56,7 @@ class Rig:
         self.options = options
         self._names = controllers
         self.log = MemoryLog()
+        self.attempts = Attempts()
         self._seed = 0
         self.scheduler: Scheduler
         self.controllers: Controllers
@@ -69,7 +82,7 @@ class Rig:
         commons = Commons(client, informers, Effects(clock, entropy, self.log), ControllerMetrics(CollectorRegistry()))
         self.controllers = Controllers(commons, choose_controllers(self._names))
         effects = SchedulerEffects(clock, entropy, self.log)
-        self.scheduler = Scheduler(client, informers, self.options, effects)
+        self.scheduler = Scheduler(client, informers, self.options, effects, self.attempts)
         self.task = asyncio.create_task(self._run(informers))
 
     async def _run(self, informers: SharedInformers) -> None:

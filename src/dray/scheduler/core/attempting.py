@@ -8,7 +8,7 @@ from dray.api.core.pod import Pod
 from dray.api.resource.claim import ResourceClaim
 from dray.scheduler.core.bindingconditions import has_binding_conditions
 from dray.scheduler.core.consumers import consumer_of
-from dray.scheduler.core.decide import Attempt, Chosen, Decision, Erred, Refused, decide_pod, on_node
+from dray.scheduler.core.decide import Attempt, Chosen, Erred, Refused, decide_pod, on_node
 from dray.scheduler.core.devices import DeviceWish
 from dray.scheduler.core.hints import pass_on_hope
 from dray.scheduler.core.likeness import likeness_of
@@ -22,13 +22,13 @@ from dray.scheduler.core.queue import Entry
 from dray.scheduler.core.reporting import note_failure
 from dray.scheduler.core.state import Assumed, SchedulerState
 
-__all__ = ["assume", "attempt_pod", "decide", "make_attempt", "refusal_message", "withdraw"]
+__all__ = ["assume", "attempt_pod", "find_likeness", "make_attempt", "refusal_message", "withdraw"]
 
 
-def make_attempt(state: SchedulerState, pod: Pod, now: Moment, siblings: frozenset[str] = frozenset()) -> Attempt:
+def make_attempt(state: SchedulerState, pod: Pod, now: Moment) -> Attempt:
     """What a decision on the pod goes by."""
     name = pod.spec.scheduler_name
-    return Attempt(state.profiles[name], state.placements[name], state.world, now.date, state.share_ids, siblings)
+    return Attempt(state.profiles[name], state.placements[name], state.world, now.date, state.share_ids)
 
 
 def attempt_pod(state: SchedulerState, entry: Entry, now: Moment) -> list[Order]:
@@ -203,8 +203,3 @@ def _fail(state: SchedulerState, entry: Entry, message: str, now: Moment) -> Non
     state.queue.fail(entry, now.seconds)
     state.counters.count("error", entry.pod.spec.scheduler_name)
     note_failure(state, entry.pod, "SchedulerError", message)
-
-
-def decide(state: SchedulerState, pod: Pod, now: Moment, siblings: frozenset[str]) -> Decision:
-    """Decide on a pod beside others that are placed with it."""
-    return decide_pod(pod, make_attempt(state, pod, now, siblings))

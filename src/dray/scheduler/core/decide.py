@@ -58,7 +58,11 @@ class Attempt:
     siblings: frozenset[str] = frozenset()
     """Pods of the same group that are placed in the same decision."""
     nodes: int | None = None
-    """The nodes to choose from, if not all."""
+    """The nodes to choose from, if not all: then the others do not count as refused either."""
+
+    def seen(self, nodes: int) -> int:
+        """Those of some nodes that are there to choose from."""
+        return nodes if self.nodes is None else nodes & self.nodes
 
 
 class Chosen(NamedTuple):
@@ -98,14 +102,15 @@ def decide_pod(pod: Pod, attempt: Attempt) -> Decision:
     wish = plan_wish(pod, attempt.world, attempt.siblings) if uses_devices else _no_wish(pod)
     mapped = frozenset(wish.served) if isinstance(wish, DeviceWish) else frozenset[str]()
     examined = attempt.placement.examine(pod, mapped)
+    count = attempt.seen(examined.nodes).bit_count()
     if examined.rejected is not None:
         rejected = examined.rejected
-        return Refused(examined.nodes.bit_count(), frozenset({rejected.plugin}), (), rejected.reasons, examined)
+        return Refused(count, frozenset({rejected.plugin}), (), rejected.reasons, examined)
     if isinstance(wish, DeviceFailure):
         return Erred(f'running PreFilter plugin "{PLUGIN}": {wish.message}')
     if isinstance(wish, DeviceRejection):
-        return Refused(examined.nodes.bit_count(), frozenset({PLUGIN}), (), (wish.reason,), examined)
-    candidates = examined.fitting if attempt.nodes is None else examined.fitting & attempt.nodes
+        return Refused(count, frozenset({PLUGIN}), (), (wish.reason,), examined)
+    candidates = attempt.seen(examined.fitting)
     verdict = DeviceVerdict(candidates)
     if not wish.is_empty and candidates:
         judged = examine_devices(wish, attempt.world, candidates, attempt.now, attempt.profile.binding_timeout_seconds)
@@ -113,7 +118,7 @@ def decide_pod(pod: Pod, attempt: Attempt) -> Decision:
             return Erred(f'running "{PLUGIN}" filter plugin: {judged.message}')
         verdict = judged
     if not verdict.fitting:
-        return _refuse(examined, wish, verdict)
+        return _refuse(attempt, examined, wish, verdict)
     return _choose(attempt, examined, wish, verdict)
 
 
@@ -121,10 +126,14 @@ def _no_wish(pod: Pod) -> DeviceWish:
     return DeviceWish(pod, (), (), (), {}, None)
 
 
-def _refuse(examined: Examined, wish: DeviceWish, verdict: DeviceVerdict) -> Refused:
+def _refuse(attempt: Attempt, examined: Examined, wish: DeviceWish, verdict: DeviceVerdict) -> Refused:
     refusals = (*examined.refusals, *verdict.refusals)
+    # A change for the better may as well come on nodes that are not looked at.
     plugins = frozenset(refusal.plugin for refusal in refusals)
-    return Refused(examined.nodes.bit_count(), plugins, refusals, (), examined, wish, verdict)
+    if attempt.nodes is not None:
+        seen = (each._replace(nodes=attempt.seen(each.nodes)) for each in refusals)
+        refusals = tuple(each for each in seen if each.nodes)
+    return Refused(attempt.seen(examined.nodes).bit_count(), plugins, refusals, (), examined, wish, verdict)
 
 
 def _choose(attempt: Attempt, examined: Examined, wish: DeviceWish, verdict: DeviceVerdict) -> Decision:
@@ -139,7 +148,7 @@ def _choose(attempt: Attempt, examined: Examined, wish: DeviceWish, verdict: Dev
         charged = found
         verdict = verdict._replace(fitting=found.fitting, refusals=(*verdict.refusals, *found.refusals))
         if not verdict.fitting:
-            return _refuse(examined, wish, verdict)
+            return _refuse(attempt, examined, wish, verdict)
     number = _best(attempt, examined, wish, verdict)
     allocation = charged.allocations.get(number) or allocate_devices(
         wish, attempt.world, number, policy, attempt.share_ids

@@ -161,6 +161,7 @@ def fold_group(state: SchedulerState, change: Changed[PodGroup], now: float) -> 
     key = (meta.namespace, meta.name)
     if change.new is None:
         state.groups.pop(key, None)
+        state.told.pop(key, None)
     else:
         state.groups[key] = change.new
     state.version += 1

@@ -8,6 +8,7 @@ from dray.api.core.pod import Pod
 from dray.api.core.podstatus import ContainerExtendedResourceRequest, NodeAllocatableResourceClaimStatus
 from dray.api.resource.allocation import AllocationResult, ResourceClaimConsumerReference
 from dray.api.resource.claim import ResourceClaim
+from dray.api.scheduling.podgroup import PodGroup
 
 __all__ = [
     "AbandonBinding",
@@ -17,6 +18,7 @@ __all__ = [
     "DeleteClaim",
     "Evict",
     "FinishBinding",
+    "GroupReport",
     "Order",
     "Report",
     "Tell",
@@ -102,6 +104,15 @@ class Report(NamedTuple):
     nominated: str | None = None
 
 
+class GroupReport(NamedTuple):
+    """Say in a group's condition whether enough of its pods found nodes."""
+
+    group: PodGroup
+    status: str
+    reason: str
+    message: str
+
+
 class Tell(NamedTuple):
     """Say something else about a pod, in an event."""
 
@@ -112,4 +123,6 @@ class Tell(NamedTuple):
     note: str
 
 
-Order: TypeAlias = Bind | FinishBinding | AbandonBinding | Deallocate | Unreserve | DeleteClaim | Evict | Report | Tell
+Order: TypeAlias = (
+    Bind | FinishBinding | AbandonBinding | Deallocate | Unreserve | DeleteClaim | Evict | Report | GroupReport | Tell
+)

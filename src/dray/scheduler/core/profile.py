@@ -36,6 +36,8 @@ DEFAULT_PLUGINS: Final = (
     "DefaultBinder",
     "NodeDeclaredFeatures",
     "GangScheduling",
+    "TopologyPlacementGenerator",
+    "PodGroupPodsCount",
 )
 """All plugins in Kubernetes' order, which is the order filters run in."""
 

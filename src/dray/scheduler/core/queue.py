@@ -185,7 +185,6 @@ class Queue:
 
         If it was tried for others too, returns the next of them and what may help it: who finds that it does wakes it.
         """
-        entry.refusals = entry.errors = 0
         kin = self._kin_of(entry)
         if kin is None or kin.carrier is not entry:
             return None

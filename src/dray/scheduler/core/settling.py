@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dray.api.resource.claim import ResourceClaim
-from dray.scheduler.core.admitting import admit_group, find_group_key
+from dray.scheduler.core.admitting import admit_group, find_group_key, group_entry_key
 from dray.scheduler.core.attempting import withdraw
 from dray.scheduler.core.bindingconditions import ReadyState, deadline_of, judge_readiness
+from dray.scheduler.core.entry import Entry, Place
 from dray.scheduler.core.folding import note_claim, stir_freed
 from dray.scheduler.core.moment import Moment
 from dray.scheduler.core.news import Bound, ClaimSeen, ClaimsReserved, NotBound
 from dray.scheduler.core.orders import AbandonBinding, FinishBinding, Order, Tell
 from dray.scheduler.core.reporting import note_failure
-from dray.scheduler.core.state import Assumed, SchedulerState
+from dray.scheduler.core.state import Assumed, GroupKey, SchedulerState
 from dray.values.times import MicroTime
 
 __all__ = ["check_waiting", "find_deadline", "settle_bound", "settle_claim", "settle_not_bound", "settle_reserved"]
@@ -67,6 +68,7 @@ def settle_not_bound(state: SchedulerState, news: NotBound, now: Moment) -> list
     group = find_group_key(assumed.pod)
     if group is not None:
         admit_group(state, group, now.seconds)
+        _let_pause(state, group, assumed.entry, now)
     elif state.queue.find(news.pod_uid) is assumed.entry:
         state.queue.fail(assumed.entry, now.seconds)
     else:
@@ -74,6 +76,14 @@ def settle_not_bound(state: SchedulerState, news: NotBound, now: Moment) -> list
     state.counters.count("error", assumed.pod.spec.scheduler_name)
     note_failure(state, assumed.pod, "SchedulerError", news.message, nominated="")
     return []
+
+
+def _let_pause(state: SchedulerState, group: GroupKey, before: Entry, now: Moment) -> None:
+    """Do not try a group again at once whose pods could not be bound. Other pods that fail with it change nothing."""
+    entry = state.queue.find(group_entry_key(group))
+    if entry is not None and entry is not before and entry.place is Place.ACTIVE:
+        entry.errors = before.errors
+        state.queue.fail(entry, now.seconds)
 
 
 def settle_claim(state: SchedulerState, news: ClaimSeen, now: Moment) -> list[Order]:

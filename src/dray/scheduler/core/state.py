@@ -22,7 +22,7 @@ from dray.scheduler.core.decide import Refused
 from dray.scheduler.core.devices import DeviceWorld
 from dray.scheduler.core.extended import ClassNames
 from dray.scheduler.core.indexes import Indexes
-from dray.scheduler.core.orders import Bind
+from dray.scheduler.core.orders import Bind, GroupReport
 from dray.scheduler.core.placement import Placement
 from dray.scheduler.core.profile import Profile
 from dray.scheduler.core.queue import DEFAULT_PACE, Entry, Queue, QueuePace
@@ -134,6 +134,8 @@ class SchedulerState:
         self.groups: dict[GroupKey, PodGroup] = {}
         self.members: dict[GroupKey, dict[str, Pod]] = {}
         """All pods of each group by uid, wherever they are."""
+        self.told: dict[GroupKey, GroupReport] = {}
+        """What was said of groups last."""
         self.users: dict[ClaimKey, set[str]] = {}
         """Entries of the queue that use a claim, by its name."""
         self.stir = Stir()

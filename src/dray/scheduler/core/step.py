@@ -15,8 +15,10 @@ from dray.api.resource.slice import ResourceSlice
 from dray.api.resource.taintrule import DeviceTaintRule
 from dray.api.scheduling.podgroup import PodGroup
 from dray.scheduler.core import folding
+from dray.scheduler.core.admitting import find_group_key
 from dray.scheduler.core.attempting import attempt_pod
 from dray.scheduler.core.gangs import attempt_group
+from dray.scheduler.core.groupstatus import check_group_placed
 from dray.scheduler.core.hints import rouse
 from dray.scheduler.core.moment import Moment
 from dray.scheduler.core.news import Bound, Changed, ClaimSeen, ClaimsReserved, Evicted, NotBound
@@ -28,7 +30,7 @@ from dray.scheduler.core.settling import (
     settle_not_bound,
     settle_reserved,
 )
-from dray.scheduler.core.state import SchedulerState
+from dray.scheduler.core.state import GroupKey, SchedulerState
 
 __all__ = ["News", "schedule_next", "step"]
 
@@ -71,9 +73,24 @@ def _fold(state: SchedulerState, change: Changed[Any], now: Moment) -> list[Orde
             folding.fold_group(state, change, now.seconds)
         case _:
             _fold_rest(state, change)
+    orders: list[Order] = []
     if state.waiting and isinstance(change.latest, Pod | ResourceClaim):
-        return check_waiting(state, now)
-    return []
+        orders += check_waiting(state, now)
+    key = _find_group(change.latest) if state.groups else None
+    if key is not None:
+        orders += check_group_placed(state, key)
+    return orders
+
+
+def _find_group(thing: object) -> GroupKey | None:
+    """The group of which more pods may be on nodes now."""
+    match thing:
+        case PodGroup(metadata=metadata):
+            return (metadata.namespace, metadata.name)
+        case Pod() if thing.spec.node_name:
+            return find_group_key(thing)
+        case _:
+            return None
 
 
 def _fold_rest(state: SchedulerState, change: Changed[Any]) -> None:
