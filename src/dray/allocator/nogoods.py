@@ -92,8 +92,13 @@ class NoGoods:
         return next((rule.remaining for rule in search.rules if isinstance(rule, CounterRule)), None)
 
     def _is_drained(self, place: int, users: _Users, left: Sequence[int]) -> bool:
-        """Whether what is left of the counters says that a picked device is gone, and everything else about it."""
-        if users != _EXCLUSIVE or self._arena.counters is None or self._arena.counters.has_groups:
+        """Whether what is left of the counters says that a picked device is gone, and everything else about it.
+
+        A shared device is not gone: it draws nothing more, whatever is left.
+        """
+        if users != _EXCLUSIVE or self._arena.shared >> place & 1:
+            return False
+        if self._arena.counters is None or self._arena.counters.has_groups:
             return False
         draw = self._arena.counters.draws.get(place)
         return draw is not None and any(amount > left[counter] for counter, amount in draw.amounts)

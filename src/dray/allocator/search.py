@@ -8,12 +8,13 @@ first solution stays the first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, TypeAlias
 
 from dray.allocator.arena import Arena, Option
+from dray.allocator.capacity import CapacityRule
 from dray.allocator.complaints import Complaint
 from dray.allocator.outcome import FailureCode
 from dray.allocator.requests import MAX_DEVICES
@@ -115,6 +116,8 @@ class Search:
         self._max_steps = max_steps
         self._jump: Level | None = None
         self._is_jumping = False
+        self._before_constraints = [rule for rule in rules if not isinstance(rule, CapacityRule)]
+        self._after_constraints = [rule for rule in rules if isinstance(rule, CapacityRule)]
         self._rules_of = {
             option.number: (*rules, *(constraints[option.claim][index] for index, _ in option.columns))
             for option in arena.options
@@ -211,17 +214,11 @@ class Search:
 
     def shut(self, option: Option) -> int:
         """Places that some rule, or a constraint of the claim, keeps from the option now."""
-        shut = 0
-        for rule in self._rules_of[option.number]:
-            shut |= rule.shut(option)
-        return shut
+        return _shut_by(self._rules_of[option.number], option)
 
     def shut_by_rules(self, option: Option) -> int:
         """Places that are kept from the option whatever its claim's constraints say."""
-        shut = 0
-        for rule in self.rules:
-            shut |= rule.shut(option)
-        return shut
+        return _shut_by(self.rules, option)
 
     def _take(self, level: Taking, outcome: Verdict | None) -> Level | Verdict:
         """Take the next device; an exhausted level says how it ended."""
@@ -263,8 +260,11 @@ class Search:
             rule.undo(option, level.place)
 
     def _accepts(self, option: Option, bit: int) -> bool:
-        """Whether an option that wants all devices gets this one. Remembers if it was a constraint that refused it."""
-        if not bit & option.candidates & ~self.shut_by_rules(option):
+        """Whether an option that wants all devices gets this one. Remembers if it was a constraint that refused it.
+
+        Amounts are asked for last: where a share is too small and a constraint refuses too, the refusal counts.
+        """
+        if not bit & option.candidates & ~_shut_by(self._before_constraints, option):
             return False
         for index, column in option.columns:
             place = bit.bit_length() - 1
@@ -273,7 +273,7 @@ class Search:
             if bit & self.constraints[option.claim][index].shut(option):
                 self.refusal = self.refusal or _refusal(option, place)
                 return False
-        return True
+        return not bit & _shut_by(self._after_constraints, option)
 
     def _derivation_faults(self, option: Option, left: int) -> int:
         """Places at which the plain search would derive an attribute and fail."""
@@ -292,6 +292,14 @@ class Search:
             place = first.bit_length() - 1
             fault = level.option.faults.get(place) or level.option.derivation_faults[place]
             raise InputFault(fault)
+
+
+def _shut_by(rules: Iterable[Rule], option: Option) -> int:
+    """Places that any of the rules keeps from the option now."""
+    shut = 0
+    for rule in rules:
+        shut |= rule.shut(option)
+    return shut
 
 
 def _refusal(option: Option, place: int) -> Complaint:
