@@ -116,7 +116,8 @@ def render_profile(name: str) -> str:
     equipment = parse_equipment(name)
     pools = [*equipment.pools("n"), *equipment.shared_pools()]
     offered = ", ".join(f"`{driver}` with {len(pool.devices)}" for driver, pool in pools)
-    options = ", ".join(f"`{option}`" for part in profile.parts for option in part.options())
+    written = (option.replace("|", "\\|") for part in profile.parts for option in part.options())  # a cell of a table
+    options = ", ".join(f"`{option}`" for option in written)
     together = f" Nodes that belong together: {profile.nodes}." if profile.nodes > 1 else ""
     doubts = f" Not confirmed by a primary source: {'; '.join(profile.unconfirmed)}." if profile.unconfirmed else ""
     return (

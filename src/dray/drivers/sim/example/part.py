@@ -65,13 +65,8 @@ class ExamplePart(Part, frozen=True, tag="example"):
         """The device profile by its name, and the flags by theirs."""
         if option in tuple(Devicery) and not value:
             return replace(self, devicery=Devicery(option))
-        switches = {
-            "shares": "is_shareable",
-            "binding-conditions": "has_binding_conditions",
-            "status": "reports_status",
-        }
-        if option in switches and not value:
-            return replace(self, **{switches[option]: True})
+        if option in _SWITCHES and not value:
+            return replace(self, **{_SWITCHES[option]: True})
         if option in ("partitions", "devices"):
             if not value.isdigit():
                 raise ProfileError(f"{option}={value}: must be a number")
