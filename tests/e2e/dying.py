@@ -188,7 +188,7 @@ async def open_driver(folder: Path, client: Client, log: Log, point: Point) -> A
 
 @asynccontextmanager
 async def open_agent(folder: Path, client: Client, log: Log, point: Point) -> AsyncIterator[None]:
-    """As `add_machine_node` does it, with points around checkpoint and runtime."""
+    """A node on this machine, with points around checkpoint and runtime."""
     clock, entropy = SystemClock(), SystemEntropy()
     focus: Focus[Pod] = Focus(kind=POD, field_selector=f"spec.nodeName={NODE}")
     pods = Informer(client, focus, Pace(clock, entropy), log)

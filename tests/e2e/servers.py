@@ -47,7 +47,7 @@ def running_cluster(folder: Path, *nodes: str) -> Iterator[Path]:
     ):
         assert cluster.stdout is not None
         try:
-            ready = any("nodes are ready" in line for line in cluster.stdout)
+            ready = any("dray is up" in line for line in cluster.stdout)
             assert ready, f"dray up ended: {log.read_text()}"
             yield file
         finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-READY = "nodes are ready"
+READY = "dray is up"
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from dray.client.port import Client, ObjectName
 from dray.client.retrying import Pace
 from dray.client.sharing import SharedInformers
 from dray.controllers.assembly import CONTROLLER_NAMES, Controllers
-from dray.controllers.basic import BasicControllers
+from dray.controllers.basic import BASIC_NAMES, BasicControllers
 from dray.controllers.commons import Commons
 from dray.controllers.metrics import ControllerMetrics
 from dray.controllers.runtime import Effects
@@ -95,7 +95,7 @@ async def open_bench_cluster(folder: Path) -> AsyncIterator[BenchCluster]:
             informers = SharedInformers(manager, Pace(clock, entropy), log)
             basic = BasicControllers(manager, wire_registry(), "", effects, informers)
             commons = Commons(manager, informers, effects, ControllerMetrics(CollectorRegistry()))
-            controllers = Controllers(commons, frozenset(CONTROLLER_NAMES))
+            controllers = Controllers(commons, frozenset(CONTROLLER_NAMES) - BASIC_NAMES)
             own = InProcessClient(api.desk, MASTER, "kube-scheduler")
             attempts = AttemptCount()
             scheduler = Scheduler(own, informers, SchedulerOptions(), SchedulerEffects(clock, entropy, log), attempts)

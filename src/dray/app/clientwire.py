@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+from dray.api.registry import AnyKind
 from dray.client.connection import Connection
 from dray.client.http import HttpClient, Surroundings, open_http_client
 from dray.client.kubeconfig import Overrides, find_places, load_connection
@@ -28,9 +29,9 @@ def wire_connected_client(
     environment: Mapping[str, str],
     clock: Clock,
     *,
-    versions: Mapping[str, str] | None = None,
+    versions: Mapping[AnyKind, str] | None = None,
 ) -> AbstractAsyncContextManager[HttpClient]:
-    """A client over a connection; `versions` are those to speak by group, where they are not the newest."""
+    """A client over a connection; `versions` are those to speak where they are not the newest."""
     return open_http_client(connection, Surroundings(clock, SystemEntropy(), environment), versions=versions)
 
 

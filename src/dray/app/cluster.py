@@ -1,20 +1,23 @@
-"""A whole cluster beside the API server of this process: controllers, a scheduler, simulated nodes with devices."""
+"""A whole cluster beside the API server of this process: controllers, a scheduler, nodes with devices."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry, generate_latest
 
 from dray.app.hosting import Beside, Premises
-from dray.app.simulatednodes import NodeGroup, SimulatedNodes, SimulationParts
+from dray.app.nodes import ClusterNodes, Endpoint, NodePlan, NodeSupplies, share_views
+from dray.client.port import NodeStreams
 from dray.controllers.assembly import Controllers, choose_controllers
+from dray.controllers.basic import BASIC_NAMES
 from dray.controllers.commons import Commons
 from dray.controllers.metrics import ControllerMetrics
 from dray.controllers.runtime import Effects
-from dray.node.fleet import Fleet
+from dray.node.metrics import NodeMetrics
 from dray.scheduler.loop import Scheduler, SchedulerEffects, SchedulerOptions
+from dray.scheduler.metrics import SchedulerMetrics
 
 __all__ = ["ClusterOptions", "make_cluster"]
 
@@ -23,7 +26,7 @@ __all__ = ["ClusterOptions", "make_cluster"]
 class ClusterOptions:
     """What the cluster consists of."""
 
-    nodes: Sequence[NodeGroup]
+    nodes: NodePlan
     scheduler: SchedulerOptions = field(default_factory=SchedulerOptions)
 
 
@@ -41,37 +44,36 @@ async def _run(options: ClusterOptions, premises: Premises, announce: Callable[[
     premises.api.site.show_metrics("cluster", lambda: generate_latest(registry).decode())
     effects = Effects(premises.clock, premises.entropy, premises.log)
     commons = Commons(premises.client, premises.informers, effects, ControllerMetrics(registry))
+    controllers = Controllers(commons, choose_controllers(["*"]) - BASIC_NAMES)
     scheduler = Scheduler(
         premises.client,
         premises.informers,
         options.scheduler,
         SchedulerEffects(premises.clock, premises.entropy, premises.log),
+        SchedulerMetrics(registry),
     )
-    parts = SimulationParts(
+    supplies = NodeSupplies(
         client=premises.client,
-        informers=premises.informers,
         clock=premises.clock,
         entropy=premises.entropy,
         log=premises.log,
+        views=share_views(premises.informers),
+        metrics=NodeMetrics(registry),
     )
+    nodes = ClusterNodes(options.nodes, supplies)
 
-    with ExitStack() as attached:
+    @asynccontextmanager
+    async def reach(streams: NodeStreams) -> AsyncIterator[Endpoint]:
+        """In this process, for as long as this runs."""
+        premises.api.desk.nodes.attach(streams)
+        try:
+            yield Endpoint()
+        finally:
+            premises.api.desk.nodes.detach(streams)
 
-        def follow(fleet: Fleet) -> None:
-            """Reach the containers of the fleet's nodes, for as long as this runs."""
-            streams = fleet.streams
-            premises.api.desk.nodes.attach(streams)
-            attached.callback(premises.api.desk.nodes.detach, streams)
-
-        await _run_all(scheduler, commons, SimulatedNodes(options.nodes, parts, follow), announce)
-
-
-async def _run_all(
-    scheduler: Scheduler, commons: Commons, nodes: SimulatedNodes, announce: Callable[[Sequence[str]], None]
-) -> None:
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(Controllers(commons, choose_controllers(["*"])).run(), name="controllers")
+        tasks.create_task(controllers.run(), name="controllers")
         tasks.create_task(scheduler.run(), name="scheduler")
-        tasks.create_task(nodes.run(), name="simulated nodes")
+        tasks.create_task(nodes.run(reach), name="nodes")
         await nodes.ready.wait()
         announce(nodes.names)

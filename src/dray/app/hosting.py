@@ -61,7 +61,7 @@ Beside = Callable[[Premises], Awaitable[None]]
 async def host_cluster(ground: Ground, address: Address, beside: Beside | None) -> AsyncIterator[str]:
     """Serve for the length of a block; yields the address that clients on this machine use.
 
-    Raises OSError for an address that cannot be listened on.
+    Raises CannotListen for an address that cannot be listened on.
     """
     credentials = ground.credentials
     parts = ServerParts(

@@ -3,10 +3,13 @@
 import asyncio
 import signal
 from collections.abc import Coroutine
+from typing import Final
 
 import uvloop
 
 __all__ = ["catch_signals", "run_process"]
+
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 def run_process(work: Coroutine[None, None, None]) -> None:
@@ -26,9 +29,15 @@ def _find_cause(failures: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 def catch_signals() -> asyncio.Event:
-    """What is set once the process is asked to end, by Ctrl-C or by SIGTERM."""
+    """What is set once the process is asked to end, by Ctrl-C or by SIGTERM. Asked again, it ends at once."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(each, ended.set)
+
+    def end() -> None:
+        ended.set()
+        for each in _SIGNALS:
+            loop.remove_signal_handler(each)
+
+    for each in _SIGNALS:
+        loop.add_signal_handler(each, end)
     return ended

@@ -8,27 +8,20 @@ from pathlib import Path
 from dray.api.registry import AnyKind
 from dray.api.yamltext import YamlError, parse_yaml_documents
 from dray.client.leading import Candidacy
-from dray.effects.entropy import Entropy
 from dray.errors import DrayError
 from dray.scheduler.configuration import ConfigurationError, SchedulerConfiguration, decode_configuration
 from dray.scheduler.core.queue import QueuePace
 from dray.scheduler.loop import SchedulerOptions
 
-__all__ = [
-    "SchedulerFileError",
-    "make_candidacy",
-    "make_identity",
-    "make_scheduler_options",
-    "read_scheduler_configuration",
-]
+__all__ = ["SchedulerFileError", "make_candidacy", "make_scheduler_options", "read_scheduler_configuration"]
 
 
 class SchedulerFileError(DrayError):
     """A scheduler configuration file cannot be used; the message says everything that is wrong with it."""
 
-    def __init__(self, file: Path, message: str) -> None:
+    def __init__(self, file: Path, message: str, *, hint: str = "") -> None:
         super().__init__(f"{file}: {message}")
-        self.hint = "apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles"
+        self.hint = hint
 
 
 def read_scheduler_configuration(file: Path | None) -> SchedulerConfiguration:
@@ -38,7 +31,8 @@ def read_scheduler_configuration(file: Path | None) -> SchedulerConfiguration:
     try:
         documents = list(parse_yaml_documents(file.read_text(encoding="utf-8")))
         if len(documents) != 1:
-            raise SchedulerFileError(file, "a configuration is one document")
+            hint = "apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles"
+            raise SchedulerFileError(file, f"has {len(documents)} documents, and a configuration is one", hint=hint)
         return decode_configuration(documents[0].json)
     except OSError as fault:
         raise SchedulerFileError(file, fault.strerror or "cannot be read") from fault
@@ -47,23 +41,25 @@ def read_scheduler_configuration(file: Path | None) -> SchedulerConfiguration:
     except YamlError as fault:
         raise SchedulerFileError(file, f"line {fault.line}: {fault.message}") from fault
     except ConfigurationError as fault:
-        raise SchedulerFileError(file, "; ".join(map(str, fault.faults))) from fault
+        hint = next((each.hint for each in fault.faults if each.hint), "")
+        raise SchedulerFileError(file, "; ".join(map(str, fault.faults)), hint=hint) from fault
 
 
 def make_scheduler_options(
-    configuration: SchedulerConfiguration, identity: str, absent: Set[AnyKind] = frozenset()
+    configuration: SchedulerConfiguration, *, checks_itself: bool = False, absent: Set[AnyKind] = frozenset()
 ) -> SchedulerOptions:
     """How a scheduler works by a configuration, on a server that does not serve the kinds in `absent`."""
     pace = QueuePace(
         first_backoff=float(configuration.initial_backoff_seconds),
         longest_backoff=float(configuration.max_backoff_seconds),
     )
-    return SchedulerOptions(profiles=configuration.profiles, pace=pace, instance=identity, absent=absent)
-
-
-def make_identity(entropy: Entropy) -> str:
-    """A name for this process, unlike any other."""
-    return f"{socket.gethostname()}_{entropy.uid()}"
+    return SchedulerOptions(
+        profiles=configuration.profiles,
+        pace=pace,
+        instance=socket.gethostname(),
+        self_check=checks_itself,
+        absent=absent,
+    )
 
 
 def make_candidacy(configuration: SchedulerConfiguration, identity: str) -> Candidacy | None:

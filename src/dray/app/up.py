@@ -1,16 +1,17 @@
 """Running dray: the parts of one process, from the data directory up, until somebody asks it to end."""
 
-import asyncio
 import gc
-import signal
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-import uvloop
+from msgspec.structs import replace
 
 from dray.app.hosting import Beside, Ground, host_cluster, is_any
+from dray.app.process import catch_signals, run_process
+from dray.app.running import RunRecord, hold_run_file
 from dray.app.serverwire import wire_entropy, wire_store
 from dray.effects.clock import Clock
 from dray.effects.log import Log
@@ -26,13 +27,15 @@ _COLLECT_AFTER: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class UpOptions:
-    """What to run where. `host` is where to listen; only loopback unless asked otherwise."""
+    """What to run where. `address` is where to listen; only loopback unless asked otherwise."""
 
     data_dir: Path
     kubeconfig: Path
     address: Address
     names: Sequence[str] = ()
     """Further names and addresses that the server's certificate is good for."""
+    record: RunRecord = field(default_factory=RunRecord)
+    """What others are told of this process; where it can be reached is added."""
 
 
 def run_up(
@@ -40,27 +43,22 @@ def run_up(
 ) -> None:
     """Run until the process is told to end. `announce` gets the address once everything answers.
 
-    Raises DrayError or OSError for what cannot be served: a store in use, a port that is taken.
+    Raises DrayError or OSError for what cannot be served: a data directory in use, a port that is taken.
     """
-    try:
-        uvloop.run(_run(options, clock, log, announce, beside))
-    except BaseExceptionGroup as failures:
-        raise _find_cause(failures) from failures
+    options.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with hold_run_file(options.data_dir) as tell:
 
+        def note(url: str) -> None:
+            tell(_describe(options, url))
+            announce(url)
 
-def _find_cause(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The one failure that ended everything, if it was one."""
-    cause: BaseException = failures
-    while isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
-        cause = cause.exceptions[0]
-    return cause
+        run_process(_run(options, clock, log, note, beside))
 
 
 async def _run(
     options: UpOptions, clock: Clock, log: Log, announce: Callable[[str], None], beside: Beside | None
 ) -> None:
-    ended = _catch_signals()
-    options.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ended = catch_signals()
     address = options.address
     names = options.names if is_any(address.host) else (*options.names, address.host)
     credentials = ensure_credentials(options.data_dir / "pki", clock.now().to_time(), names=names)
@@ -73,12 +71,9 @@ async def _run(
             await ended.wait()
 
 
-def _catch_signals() -> asyncio.Event:
-    ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(each, ended.set)
-    return ended
+def _describe(options: UpOptions, url: str) -> RunRecord:
+    kubeconfig = str(options.kubeconfig.absolute())
+    return replace(options.record, pid=os.getpid(), address=url, kubeconfig=kubeconfig)
 
 
 def _write_access(options: UpOptions, credentials: Credentials, url: str) -> None:

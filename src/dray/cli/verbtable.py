@@ -48,6 +48,7 @@ VERBS: Final[dict[str, Verb]] = {
         "Show who holds which device: each node as a tree, with the claims and pods that have devices, and what ails "
         "them.",
     ),
+    "down": Verb("down:end", "End what runs on a data directory, in good order, and wait for it."),
     "driver": Verb("driver:driver", "Write drivers of devices."),
     "explain": Verb(
         "explain:explain",
@@ -65,9 +66,12 @@ VERBS: Final[dict[str, Verb]] = {
         "backup:restore_file",
         "Put a backup in the place of all objects, while dray does not run; what was there stays beside it.",
     ),
+    "status": Verb(
+        "status:show_status",
+        "Say what runs on a data directory, how it is reached, and what is in the cluster.",
+    ),
     "up": Verb(
-        "up:run",
-        "Run a cluster until interrupted: API server, controllers, scheduler, and simulated nodes with devices.",
+        "up:run", "Run a cluster until interrupted: API server, controllers, scheduler, and nodes with devices."
     ),
     "version": Verb("version:show_version", "Say which version of dray this is, and which Kubernetes it follows."),
 }

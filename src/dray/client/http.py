@@ -79,11 +79,11 @@ class Surroundings:
 class HttpClient:
     """Objects of one API server over HTTP. Made by `open_http_client`; use it on one event loop.
 
-    `versions` names, by group, the version to speak where it is not the newest: `{"resource.k8s.io": "v1beta2"}`.
+    `versions` has the version to speak of kinds that the server does not serve in the newest.
     """
 
     def __init__(
-        self, transport: Transport, pace: Pace, limits: HttpLimits, versions: Mapping[str, str] | None = None
+        self, transport: Transport, pace: Pace, limits: HttpLimits, versions: Mapping[AnyKind, str] | None = None
     ) -> None:
         self._transport = transport
         self._pace = pace
@@ -161,8 +161,7 @@ class HttpClient:
         return None if _is_status(answer) else self._decode(kind, answer)
 
     def _version(self, kind: AnyKind) -> str:
-        wanted = self._versions.get(kind.group, "")
-        return wanted if kind.find_version(wanted) else kind.declared_version
+        return self._versions.get(kind, kind.declared_version)
 
     def _codec(self, kind: Kind[K]) -> Codec[K]:
         return get_codec(kind, self._version(kind))
@@ -274,7 +273,7 @@ async def open_http_client(
     surroundings: Surroundings,
     limits: HttpLimits | None = None,
     *,
-    versions: Mapping[str, str] | None = None,
+    versions: Mapping[AnyKind, str] | None = None,
 ) -> AsyncGenerator[HttpClient, None]:
     """A client whose connections are closed at the end. Nothing is sent before the first request."""
     clock = surroundings.clock

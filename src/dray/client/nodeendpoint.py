@@ -55,8 +55,8 @@ def format_log_url(container: ContainerAddress, options: LogOptions) -> str:
     return f"/{_LOGS}/{path}{'?' if query else ''}{query}"
 
 
-def parse_log_url(path: str, query: Query, node: str) -> tuple[ContainerAddress, LogOptions]:
-    """The inverse, for the agent of a node; the path is as it was sent. Raises NotFound for another path."""
+def parse_log_url(path: str, query: Query, node: str = "") -> tuple[ContainerAddress, LogOptions]:
+    """The inverse, for agents, or that of one node; the path is as it was sent. Raises NotFound for another path."""
     parts = [unquote(each) for each in path.split("/")[1:]]
     if len(parts) != 4 or parts[0] != _LOGS:
         raise NotFound(f"nothing is served at {path}")
@@ -91,8 +91,8 @@ def format_command_url(container: ContainerAddress, command: Command) -> str:
     return f"/{_EXEC}/{'/'.join(quote(each, safe='') for each in names if each)}?{urlencode(asked)}"
 
 
-def parse_command_url(path: str, query: Query, node: str) -> tuple[ContainerAddress, Command]:
-    """The inverse, for the agent of a node; the path is as it was sent. Raises NotFound for another path."""
+def parse_command_url(path: str, query: Query, node: str = "") -> tuple[ContainerAddress, Command]:
+    """The inverse, for agents, or that of one node; the path is as it was sent. Raises NotFound for another path."""
     parts = [unquote(each) for each in path.split("/")[1:]]
     if len(parts) not in (4, 5) or parts[0] != _EXEC:
         raise NotFound(f"nothing is served at {path}")

@@ -202,6 +202,7 @@ class ContainerAddress(Struct, frozen=True):
     """Which container of which pod on which node. The uid tells a pod from one of the same name before it."""
 
     node: str
+    """Empty for whichever node of those that are asked has the pod."""
     namespace: str
     pod: str
     pod_uid: str

@@ -1,7 +1,7 @@
 """The controllers without which an API server cannot be used, together."""
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 from dray.api.registry import Registry
 from dray.client.port import Client
@@ -19,7 +19,21 @@ from dray.controllers.quotastatus import QuotaStatus
 from dray.controllers.runtime import Controller, Effects
 from dray.controllers.served import choose_mirrored
 
-__all__ = ["BasicControllers", "run_basic_controllers"]
+__all__ = ["BASIC_NAMES", "BasicControllers", "run_basic_controllers"]
+
+BASIC_NAMES: Final = frozenset(
+    {
+        "serviceaccount-controller",
+        "namespace-controller",
+        "garbage-collector-controller",
+        "resourcequota-controller",
+        "clusterrole-aggregation-controller",
+        "disruption-controller",
+        "system-priority-classes-controller",
+        "event-expiry-controller",
+    }
+)
+"""What `dray.controllers.assembly` calls them: beside these, a process leaves them out."""
 
 
 class BasicControllers:

@@ -14,7 +14,7 @@ from dray.errors import DrayError
 
 __all__ = ["Cluster", "ClusterError", "running_cluster"]
 
-_READY: Final = "nodes are ready"
+_READY: Final = "dray is up"
 """What `dray up` says once pods can be placed."""
 _ENDING_SECONDS: Final = 20.0
 """Far longer than ending takes; what has not ended by then is killed."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from dray.client.port import Client
 from dray.client.retrying import Pace
-from dray.driver.cdifiles import CdiMemory
+from dray.driver.cdifiles import CdiMemory, CdiStore
 from dray.driver.checkpoint import Checkpoint, CheckpointMemory
 from dray.driver.health import reports_health
 from dray.driver.host import DriverHost, HostParts, open_host
@@ -32,7 +32,7 @@ class LocalNode:
     pace: Pace
     log: Log
     metrics: DriverMetrics
-    cdi: CdiMemory = field(default_factory=CdiMemory)
+    cdi: CdiStore = field(default_factory=CdiMemory)
     checkpoint: Checkpoint = field(default_factory=CheckpointMemory)
 
 

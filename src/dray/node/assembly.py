@@ -1,12 +1,8 @@
-"""The sorts of nodes there are, put together: simulated ones with drivers in this process, and this machine itself."""
+"""Simulated nodes, put together: agent, runtime, and drivers in this process."""
 
-import os
-import platform
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Final
 
 from dray.api.core.taints import Taint
 from dray.client.port import Client
@@ -17,19 +13,15 @@ from dray.driver.metrics import DriverMetrics
 from dray.driver.port import Driver
 from dray.driver.published import SliceWatches
 from dray.node.agent import NodeAgent, NodeParts, ResidentDriver
-from dray.node.checkpoint import FileCheckpoint, NoCheckpoint
+from dray.node.checkpoint import NoCheckpoint
 from dray.node.fleet import Fleet
 from dray.node.localdrivers import connect_local
 from dray.node.registration import NodeFacts
-from dray.node.runtime.devices import CDI_FOLDERS, CdiFolders, CdiSpecs
-from dray.node.runtime.process import ProcessRuntime
+from dray.node.runtime.devices import CdiSpecs
 from dray.node.runtime.simulated import SimulatedNetwork, SimulatedRuntime
-from dray.values.quantity import Quantity, QuantityFormat
+from dray.values.quantity import Quantity
 
-__all__ = ["MachineNode", "SimulatedNode", "SimulatedSite", "add_machine_node"]
-
-_DEFAULT_ROOT: Final = Path("/var/lib/kubelet")
-_ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
+__all__ = ["SimulatedNode", "SimulatedSite"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +55,7 @@ class SimulatedSite:
         files: list[CdiMemory] = []
         residents: list[ResidentDriver] = []
         for driver in node.drivers:
+            cdi = CdiMemory()
             local = LocalNode(
                 name=node.name,
                 client=self._client,
@@ -70,9 +63,10 @@ class SimulatedSite:
                 pace=around.pace,
                 log=around.log,
                 metrics=self._metrics.setdefault(driver.name, DriverMetrics(driver.name)),
+                cdi=cdi,
             )
             running = await self._stack.enter_async_context(open_local_driver(driver, local))
-            files.append(local.cdi)
+            files.append(cdi)
             residents.append(ResidentDriver(driver.name, connect_local(node.name, running)))
 
         def list_specs() -> list[CdiSpec]:
@@ -89,75 +83,3 @@ class SimulatedSite:
         )
         parts = NodeParts(name=node.name, runtime=runtime, checkpoint=NoCheckpoint(), resident_drivers=residents)
         return await self._fleet.add_node(facts, parts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineNode:
-    """This machine as a node, with containers as its processes, and drivers that register at its sockets."""
-
-    name: str
-    root: Path = _DEFAULT_ROOT
-    """What a kubelet calls its root: sockets of plugins, checkpoint, pods."""
-    cdi_folders: Sequence[Path] = CDI_FOLDERS
-    host_ip: str = "127.0.0.1"
-    port: int = 0
-    """Where the agent's endpoint listens, if it runs apart from the API server."""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
-    resident_drivers: Sequence[ResidentDriver] = ()
-
-
-async def add_machine_node(fleet: Fleet, node: MachineNode) -> NodeAgent:
-    """Make this machine a node. Processes that an agent before this one left behind are ended.
-
-    Raises CheckpointCorrupt where the memory of what is prepared cannot be trusted.
-    """
-    around = fleet.around
-    devices = CdiFolders(node.cdi_folders, around.log)
-    runtime = ProcessRuntime(node.root, devices, around.clock, around.tasks, node.host_ip)
-    runtime.end_leftovers()
-    facts = NodeFacts(
-        node.name,
-        runtime.version,
-        capacity=_measure(),
-        labels=node.labels,
-        annotations=node.annotations,
-        host_ip=node.host_ip,
-        port=node.port,
-        architecture=_ARCHITECTURES.get(platform.machine(), platform.machine()),
-        kernel=platform.release(),
-        os_image=_read_os_image(),
-        machine_id=_read("/etc/machine-id"),
-        boot_id=_read("/proc/sys/kernel/random/boot_id"),
-    )
-    parts = NodeParts(
-        name=node.name,
-        runtime=runtime,
-        checkpoint=FileCheckpoint(node.root),
-        host_ip=node.host_ip,
-        plugin_root=node.root,
-        resident_drivers=node.resident_drivers,
-    )
-    return await fleet.add_node(facts, parts)
-
-
-def _measure() -> dict[str, Quantity]:
-    """Processors and memory of this machine."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return {
-        "cpu": Quantity.of(len(os.sched_getaffinity(0))),
-        "memory": Quantity.of(memory, QuantityFormat.BINARY_SI),
-        "pods": Quantity.of(110),
-    }
-
-
-def _read_os_image() -> str:
-    facts = dict(line.partition("=")[::2] for line in _read("/etc/os-release").splitlines())
-    return facts.get("PRETTY_NAME", "").strip('"')
-
-
-def _read(file: str) -> str:
-    try:
-        return Path(file).read_text(encoding="utf-8").strip()
-    except OSError:
-        return ""

@@ -1,7 +1,6 @@
 """Agents of many nodes in one process: they share one view of pods, one row of timers, one stream of heartbeats.
 
-This is what runs nodes: `open_fleet`, then `Fleet.add_node` for each. One node is a fleet of one. `assembly` puts
-together the two sorts of nodes there are, simulated ones and this machine.
+This is what runs nodes: `open_fleet`, then `Fleet.add_node` for each. One node is a fleet of one.
 """
 
 import asyncio

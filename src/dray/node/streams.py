@@ -1,6 +1,6 @@
 """Logs of containers and commands in them, for whoever reaches the agents of this process: the port `NodeStreams`."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 
 from dray.client.port import Command, ContainerAddress, Execution, LogOptions
 from dray.errors import BadRequest, NotFound
@@ -40,14 +40,18 @@ class AgentStreams:
         return await agent.runtime.execute(run.container_id, command)
 
     def _find(self, container: ContainerAddress) -> tuple[NodeAgent, PodTask]:
-        agent = self._agents.get(container.node)
-        tasks = agent.pods if agent is not None else []
-        for task in tasks:
-            meta = task.pod.metadata
-            is_named = (meta.namespace, meta.name) == (container.namespace, container.pod)
-            if is_named and container.pod_uid in ("", meta.uid) and agent is not None:
-                return agent, task
+        for agent in self._select(container.node):
+            for task in agent.pods:
+                meta = task.pod.metadata
+                is_named = (meta.namespace, meta.name) == (container.namespace, container.pod)
+                if is_named and container.pod_uid in ("", meta.uid):
+                    return agent, task
         raise NotFound(f'pods "{container.pod}" not found')
+
+    def _select(self, node: str) -> Iterable[NodeAgent]:
+        if not node:
+            return list(self._agents.values())
+        return [self._agents[node]] if node in self._agents else []
 
     def _find_run(self, task: PodTask, container: ContainerAddress) -> Run:
         if container.container not in {each.name for each in task.plan.containers}:

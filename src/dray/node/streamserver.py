@@ -42,10 +42,10 @@ class ServingCertificate(NamedTuple):
     key: bytes
 
 
-def make_serving_certificate(node: str, host_ip: str, now: Time) -> ServingCertificate:
+def make_serving_certificate(host: str, host_ip: str, now: Time) -> ServingCertificate:
     """A certificate that stands for itself: whoever reads the Node knows it."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"system:node:{node}"[:64])])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"system:node:{host}"[:64])])
     begin = now.plus_seconds(-_EARLIER_SECONDS).to_datetime()
     certificate = (
         x509.CertificateBuilder()
@@ -78,10 +78,13 @@ def _make_tls(own: ServingCertificate, authority: bytes) -> ssl.SSLContext:
 
 @asynccontextmanager
 async def serve_streams(
-    streams: NodeStreams, node: str, own: ServingCertificate, authority: bytes, at: tuple[str, int] = ("127.0.0.1", 0)
+    streams: NodeStreams, own: ServingCertificate, authority: bytes, at: tuple[str, int] = ("127.0.0.1", 0)
 ) -> AsyncGenerator[int, None]:
-    """Answer for a node for the length of a block; yields the port. Raises OSError for one that is taken."""
-    endpoint = _Endpoint(streams, node)
+    """Answer for all nodes of this process for the length of a block; yields the port.
+
+    Raises OSError for a port that is taken.
+    """
+    endpoint = _Endpoint(streams)
     runner = web.ServerRunner(web.Server(endpoint.answer))
     await runner.setup()
     site = web.TCPSite(runner, *at, ssl_context=_make_tls(own, authority))
@@ -96,9 +99,8 @@ async def serve_streams(
 class _Endpoint:
     """Answers requests of the API server."""
 
-    def __init__(self, streams: NodeStreams, node: str) -> None:
+    def __init__(self, streams: NodeStreams) -> None:
         self._streams = streams
-        self._node = node
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """One request."""
@@ -115,7 +117,7 @@ class _Endpoint:
     async def _send_log(
         self, request: web.BaseRequest, path: str, query: Mapping[str, list[str]]
     ) -> web.StreamResponse:
-        container, options = parse_log_url(path, query, self._node)
+        container, options = parse_log_url(path, query)
         response = web.StreamResponse(headers={"content-type": "text/plain"})
         async with aclosing(await self._streams.open_log(container, options)) as pieces:
             await response.prepare(request)
@@ -125,7 +127,7 @@ class _Endpoint:
         return response
 
     async def _execute(self, request: web.BaseRequest, path: str, query: Mapping[str, list[str]]) -> web.StreamResponse:
-        container, command = parse_command_url(path, query, self._node)
+        container, command = parse_command_url(path, query)
         execution = await self._streams.start(container, command)
         try:
             socket = web.WebSocketResponse(protocols=SUBPROTOCOLS)

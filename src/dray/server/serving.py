@@ -1,6 +1,7 @@
 """Serving an application over HTTP/1.1, in the clear or with TLS: uvicorn on uvloop and httptools."""
 
 import asyncio
+import errno
 import socket
 import ssl
 from collections.abc import AsyncIterator, Collection
@@ -11,10 +12,11 @@ from typing import Final
 import uvicorn
 from uvicorn.protocols.websockets.wsproto_impl import WSProtocol
 
+from dray.errors import DrayError
 from dray.server.app import Application
 from dray.server.identity.peer import PeerProtocol
 
-__all__ = ["Address", "serve"]
+__all__ = ["Address", "CannotListen", "serve"]
 
 _KEEP_ALIVE_SECONDS: Final = 90
 """Go's clients keep idle connections as long."""
@@ -39,6 +41,22 @@ class Address:
 
     host: str = "127.0.0.1"
     port: int = 0
+
+
+_WHY_NOT: Final = {
+    errno.EADDRINUSE: ("another process listens there", "another port; 0 takes a free one"),
+    errno.EADDRNOTAVAIL: ("it is no address of this machine", "127.0.0.1, or 0.0.0.0 for all addresses"),
+    errno.EACCES: ("ports below 1024 take more rights", "a port from 1024 on; 0 takes a free one"),
+}
+
+
+class CannotListen(DrayError):
+    """The address is taken, or not to be had."""
+
+    def __init__(self, address: Address, fault: OSError) -> None:
+        why, hint = _WHY_NOT.get(fault.errno or 0, (fault.strerror or str(fault), "another address"))
+        super().__init__(f"cannot listen on port {address.port} of {address.host}: {why}")
+        self.hint = hint
 
 
 class _Connection(PeerProtocol):
@@ -98,7 +116,7 @@ class _Server(uvicorn.Server):
 async def serve(
     application: Application, address: Address, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Address]:
-    """Listen for the length of a block; yields the address that is listened on."""
+    """Listen for the length of a block; yields the address that is listened on. Raises CannotListen."""
     config = uvicorn.Config(
         application,
         http=_Connection,
@@ -140,6 +158,8 @@ async def serve(
 
 
 def _listen(address: Address) -> socket.socket:
-    """The socket to listen on. Raises OSError where that is not to be had."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    return socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
+    try:
+        return socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
+    except OSError as fault:
+        raise CannotListen(address, fault) from fault

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from dray.app.hosting import Ground
+from dray.app.nodegroups import parse_node_groups
 from dray.app.serverwire import wire_entropy
-from dray.app.simulatednodes import parse_node_groups
 from dray.app.wire import wire_clock
 from dray.effects.log import MemoryLog
 from dray.server.identity.credentials import Credentials, ensure_credentials

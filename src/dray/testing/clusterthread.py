@@ -17,7 +17,8 @@ from dray.api.core.kinds import POD
 from dray.api.resource.kinds import RESOURCE_SLICE
 from dray.app.cluster import ClusterOptions, make_cluster
 from dray.app.hosting import Beside, Ground, Premises, host_cluster
-from dray.app.simulatednodes import NodeGroup
+from dray.app.nodegroups import NodeGroup
+from dray.app.nodes import NodePlan
 from dray.client.port import Client
 from dray.driver.published import SharedWatch
 from dray.effects.log import MemoryLog
@@ -121,7 +122,7 @@ class ClusterThread:
             await self._ended.wait()
 
     def _beside(self) -> Beside:
-        cluster = make_cluster(ClusterOptions(self._groups), self._announce)
+        cluster = make_cluster(ClusterOptions(NodePlan(groups=self._groups)), self._announce)
 
         async def run(premises: Premises) -> None:
             async with self._open_site(premises) as site:

@@ -27,7 +27,7 @@ async def unprepare(local: LocalDriver, claim: ClaimRef) -> str:
 
 
 def cdi_env(world: World, claim: ClaimRef) -> dict[str, tuple[str, ...]]:
-    spec = world.node.cdi.specs[f"k8s.echo.example.com-claim_{claim.uid}"]
+    spec = world.cdi.specs[f"k8s.echo.example.com-claim_{claim.uid}"]
     return {each.name.removeprefix(f"{claim.uid}-"): each.container_edits.env for each in spec.devices}
 
 
@@ -56,7 +56,7 @@ def test_second_call_has_the_same_answer_without_the_driver() -> None:
         async with open_world() as world, world.start(driver) as local:
             claim = await world.allocate("claim-1", "echo-0")
             first = await prepare(local, claim)
-            world.node.cdi.remove(f"k8s.echo.example.com-claim_{claim.uid}")
+            world.cdi.remove(f"k8s.echo.example.com-claim_{claim.uid}")
             assert await prepare(local, claim) == first
             assert driver.calls.count("prepare claim-1") == 1
             assert cdi_env(world, claim) == {"echo-0": ("ECHO_ECHO_0=hello",)}, "a file that was lost is back"
@@ -152,7 +152,7 @@ def test_claim_that_is_not_what_was_asked_for_is_refused(name: str) -> None:
                 await world.client.update(RESOURCE_CLAIM, bare, subresource="status")
             error = (await prepare(local, asked)).error
             assert ("got replaced" if name == "replaced" else "not allocated") in error
-            assert world.node.cdi.specs == {}
+            assert world.cdi.specs == {}
 
     asyncio.run(scenario())
 
@@ -194,7 +194,7 @@ def test_claim_that_is_long_gone_gives_its_device_back_first() -> None:
             await world.client.delete(RESOURCE_CLAIM, ObjectName("lost", "default"))
             assert (await prepare(local, new)).error == ""
             assert driver.calls[-2:] == ["unprepare lost", "prepare new"]
-            assert list(world.node.cdi.specs) == [f"k8s.echo.example.com-claim_{new.uid}"]
+            assert list(world.cdi.specs) == [f"k8s.echo.example.com-claim_{new.uid}"]
 
     asyncio.run(scenario())
 
@@ -240,7 +240,7 @@ def test_unprepare_hands_back_the_memo_and_leaves_nothing_behind() -> None:
             assert released.is_complete
             assert [(each.name, dict(each.memo)) for each in released.devices] == [("echo-0", {"greeting": "good day"})]
             assert world.node.checkpoint.records() == []
-            assert world.node.cdi.specs == {}
+            assert world.cdi.specs == {}
             assert await unprepare(local, claim) == ""
 
     asyncio.run(scenario())
@@ -315,11 +315,11 @@ def test_orphaned_cdi_files_go_when_a_driver_starts() -> None:
             async with world.start(driver) as local:
                 claim = await world.allocate("claim-1", "echo-0")
                 await prepare(local, claim)
-            spec = world.node.cdi.specs[f"k8s.echo.example.com-claim_{claim.uid}"]
-            world.node.cdi.specs["k8s.echo.example.com-claim_orphan"] = spec
-            world.node.cdi.specs["k8s.other.example.com-claim_foreign"] = spec
+            spec = world.cdi.specs[f"k8s.echo.example.com-claim_{claim.uid}"]
+            world.cdi.specs["k8s.echo.example.com-claim_orphan"] = spec
+            world.cdi.specs["k8s.other.example.com-claim_foreign"] = spec
             async with world.start(EchoDriver()):
-                assert sorted(world.node.cdi.specs) == [
+                assert sorted(world.cdi.specs) == [
                     f"k8s.echo.example.com-claim_{claim.uid}",
                     "k8s.other.example.com-claim_foreign",
                 ]
@@ -338,7 +338,7 @@ def test_driver_must_answer_every_device_once(answer: str) -> None:
         async with open_world() as world, world.start(Sloppy()) as local:
             claim = await world.allocate("claim-1", "echo-0")
             assert "must answer each of node-a/echo-0 once" in (await prepare(local, claim)).error
-            assert world.node.cdi.specs == {}
+            assert world.cdi.specs == {}
 
     asyncio.run(scenario())
 

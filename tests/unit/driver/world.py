@@ -30,6 +30,7 @@ from dray.driver import (
     capacity,
     env,
 )
+from dray.driver.cdifiles import CdiMemory
 from dray.driver.local import LocalDriver, LocalNode, open_local_driver
 from dray.driver.metrics import DriverMetrics
 from dray.driver.published import SharedWatch
@@ -106,9 +107,10 @@ def echo_device(number: int, model: str = "echo") -> Device:
 class World:
     """The server, the node and the clock. `start` runs a driver there."""
 
-    def __init__(self, client: Client, node: LocalNode, clock: FakeClock, log: MemoryLog) -> None:
+    def __init__(self, client: Client, node: LocalNode, cdi: CdiMemory, clock: FakeClock, log: MemoryLog) -> None:
         self.client = client
         self.node = node
+        self.cdi = cdi
         self.clock = clock
         self.log = log
 
@@ -144,6 +146,7 @@ async def open_world() -> AsyncGenerator[World, None]:
         informer = Informer(client, Focus(kind=RESOURCE_SLICE), pace, log)
         async with asyncio.TaskGroup() as tasks:
             watching = tasks.create_task(informer.run())
+            cdi = CdiMemory()
             node = LocalNode(
                 name=NODE,
                 client=client,
@@ -151,6 +154,7 @@ async def open_world() -> AsyncGenerator[World, None]:
                 pace=pace,
                 log=log,
                 metrics=DriverMetrics(EchoDriver.name),
+                cdi=cdi,
             )
-            yield World(client, node, clock, log)
+            yield World(client, node, cdi, clock, log)
             watching.cancel()

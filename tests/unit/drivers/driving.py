@@ -139,6 +139,7 @@ async def driving(driver: Driver, cluster: Cluster | None = None, node: str = NO
         cluster.put(NODE, Node(metadata=ObjectMeta(name=NODE_NAME)))
     async with cluster.serving():
         pace, log = Pace(cluster.clock, SeededEntropy(3)), MemoryLog()
+        cdi = CdiMemory()
         place = LocalNode(
             name=node,
             client=cluster.client,
@@ -146,7 +147,8 @@ async def driving(driver: Driver, cluster: Cluster | None = None, node: str = NO
             pace=pace,
             log=log,
             metrics=DriverMetrics(driver.name),
+            cdi=cdi,
         )
         async with open_local_driver(driver, place) as local:
             await local.host.wait_published()
-            yield Work(cluster, local, place.cdi)
+            yield Work(cluster, local, cdi)

@@ -1,7 +1,8 @@
 import pytest
 
-from dray.app.simulatednodes import NodeGroupError, parse_node_groups
+from dray.app.nodegroups import NodeGroupError, parse_node_groups, plan_nodes
 from dray.drivers.sim.part import ProfileError
+from dray.values.names import dns_subdomain_faults
 
 
 def test_a_group_is_one_node_unless_it_says_how_many() -> None:
@@ -33,6 +34,27 @@ def test_a_control_plane_has_no_devices() -> None:
     assert group.title == "control-plane"
 
 
+def test_this_machine_is_one_node_that_is_named_after_it() -> None:
+    groups = parse_node_groups(["t4-vm:2", "machine"])
+    *cards, machine = plan_nodes(groups)
+    assert [each.name for each in cards] == ["t4-vm-0", "t4-vm-1"]
+    assert machine.is_machine
+    assert machine.equipment.drivers == ()
+    assert not dns_subdomain_faults(machine.name)
+
+
+@pytest.mark.parametrize("texts", [["machine", "machine"], ["machine:2"]])
+def test_there_is_one_machine(texts: list[str]) -> None:
+    with pytest.raises(NodeGroupError, match="one machine"):
+        parse_node_groups(texts)
+
+
+def test_nodes_of_groups_that_begin_alike_count_on() -> None:
+    nodes = list(plan_nodes(parse_node_groups(["dgx-h100", "dgx-h100:mig:2", "control-plane"])))
+    assert [each.name for each in nodes] == ["dgx-h100-0", "dgx-h100-1", "dgx-h100-2", "control-plane-0"]
+    assert [each.effect for each in nodes[-1].taints] == ["NoSchedule"]
+
+
 @pytest.mark.parametrize("text", ["dgx-h10", "4xdgx-h100", ":3", "dgx-h10:3"])
 def test_what_is_no_profile_is_refused(text: str) -> None:
     with pytest.raises(ProfileError, match="no profile"):
@@ -41,10 +63,10 @@ def test_what_is_no_profile_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["dgx-h100:0", "dgx-h100:99999"])
 def test_a_number_that_no_cluster_has_is_refused(text: str) -> None:
-    with pytest.raises(NodeGroupError, match="try: dgx-h100:4"):
+    with pytest.raises(NodeGroupError, match="dgx-h100:4 are four"):
         parse_node_groups([text])
 
 
 def test_no_name_is_refused() -> None:
-    with pytest.raises(NodeGroupError, match="try: dgx-h100"):
+    with pytest.raises(NodeGroupError, match="has no name; dgx-h100"):
         parse_node_groups([""])
