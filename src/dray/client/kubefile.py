@@ -7,7 +7,7 @@ first that sets it, as in kubectl.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -31,6 +31,9 @@ __all__ = [
 T = TypeVar("T")
 
 
+_OTHER: Final = "a kubeconfig that works, by --kubeconfig or KUBECONFIG"
+
+
 class KubeconfigError(DrayError):
     """A kubeconfig cannot be used. `place` is the file, and the entry in it; `hint` says what to do."""
 
@@ -38,7 +41,7 @@ class KubeconfigError(DrayError):
         text = f"{place}: {message}" if place else message
         super().__init__(f"{text}; {hint}" if hint else text)
         self.place = place
-        self.hint = hint
+        self.hint = hint or _OTHER
 
 
 class NamedExtension(Struct):
@@ -174,7 +177,7 @@ def _parse_file(file: Path, text: str) -> _Kubefile:
             return _Kubefile()
         parsed = msgspec.json.decode(documents[0].json, type=_Kubefile)
     except YamlError as fault:
-        raise KubeconfigError(str(file), f"is no YAML: {fault}") from fault
+        raise KubeconfigError(f"{file}:{fault.line}", fault.message) from fault
     except msgspec.DecodeError as fault:
         hint = "put the value in quotes" if "Expected `str`" in str(fault) else "compare with `kubectl config view`"
         raise KubeconfigError(str(file), str(fault), hint=hint) from fault
