@@ -61,6 +61,15 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def test_the_index_has_every_record_in_order() -> None:
+    folder = ROOT / "docs" / "adr"
+    records = sorted(file.name for file in folder.glob("0*.md"))
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| \[\d{4}\]\((\d{4}-[^)]+)\)", index, re.MULTILINE) == records
+    for name in records:
+        assert (folder / name).read_text(encoding="utf-8").startswith(f"# {name[:4]} ")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_somewhere(page: Path) -> None:
     broken = []
