@@ -116,14 +116,16 @@ class Watch:
                 bookmark_at = self._plan_bookmark(loop.time(), ends_at)
 
     async def _next(self, seconds: float) -> Batch | None:
+        """The next changes; None where there were none in that time, which is how far the watcher has come then."""
         assert self.subscription is not None
         try:
-            async with asyncio.timeout(max(seconds, 0)):
-                return await self.subscription.next()
-        except TimeoutError:
-            # Nothing that concerns this watcher has happened up to now: that is how far it came.
-            self.subscription.take()
-            return None
+            try:
+                async with asyncio.timeout(max(seconds, 0)):
+                    return await self.subscription.next()
+            except TimeoutError:
+                # A change that came just now may not have woken this watcher yet: it must not be passed over.
+                batch = self.subscription.take()
+                return batch if batch.events else None
         except Compacted as fault:
             raise Gone("too old resource version") from fault
 
