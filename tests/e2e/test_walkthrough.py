@@ -1,4 +1,4 @@
-"""One GPU, two pods, with kubectl: a transcript line by line, and beside it what kubectl was seen to print on Kubernetes.
+"""One GPU, two pods, with kubectl: a transcript line by line, beside what kubectl was seen to print on Kubernetes.
 
 `recorded` has what every version of kubectl printed on an API server and a scheduler of Kubernetes, on a node without
 an agent, so that no pod ran there.
