@@ -7,11 +7,11 @@ from pathlib import Path
 from dray.api.registry import AnyKind
 from dray.client.connection import Connection
 from dray.client.http import HttpClient, Surroundings, open_http_client
-from dray.client.kubeconfig import Overrides, find_places, load_connection
+from dray.client.kubeconfig import Overrides, find_places, load_connection, read_kubeconfig
 from dray.effects.clock import Clock
 from dray.effects.entropy import SystemEntropy
 
-__all__ = ["wire_client", "wire_connected_client", "wire_connection"]
+__all__ = ["is_cluster_named", "wire_client", "wire_connected_client", "wire_connection"]
 
 
 def wire_connection(
@@ -22,6 +22,12 @@ def wire_connection(
     Raises KubeconfigError, with the file and what is wrong in it.
     """
     return load_connection(find_places(environment, kubeconfig), Overrides(context=context, namespace=namespace))
+
+
+def is_cluster_named(environment: Mapping[str, str]) -> bool:
+    """Whether there is a kubeconfig where kubectl would look for one, or an own cluster. Raises KubeconfigError."""
+    places = find_places(environment)
+    return bool(read_kubeconfig(places).files) or places.own_cluster.is_there
 
 
 def wire_connected_client(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
+import msgspec
+
 from dray.api.checks import CheckContext, ExpressionVerdict
 from dray.api.registry import Registry
 from dray.api.resource.device import Device
@@ -15,10 +17,18 @@ from dray.app.wire import match_device
 from dray.authoring.judging import Present, SchemaFault, SchemaVerdict
 from dray.authoring.knowledge import Knowledge
 from dray.client.port import ALL, Client
+from dray.driver.config import ConfigError, decode_config
 from dray.drivers.sim.catalog import list_profiles, parse_equipment
+from dray.drivers.sim.fleet import list_configs
 from dray.drivers.sim.part import ProfileError
 
 __all__ = ["OfflineJudge", "ask_cluster", "know_profiles"]
+
+
+class _ConfigHead(msgspec.Struct, rename="camel"):
+    """Which kind a configuration says it is of."""
+
+    api_version: str = ""
 
 
 class OfflineJudge:
@@ -38,16 +48,33 @@ class OfflineJudge:
         """See `Judge`."""
         return self._context.judge_selector(expression)
 
-    def matches(self, expression: str, driver: str, device: Device) -> bool | None:
+    def matches(self, expression: str, driver: str, device: Device) -> bool | str:
         """See `Judge`."""
         return match_device(expression, driver, device)
+
+    def judge_config(self, driver: str, parameters: bytes) -> str:
+        """See `Judge`. Of a driver that is simulated only its own groups of kinds are known."""
+        kinds = list_configs(driver)
+        try:
+            head = msgspec.json.decode(parameters, type=_ConfigHead)
+        except msgspec.DecodeError:  # the API server's business
+            return ""
+        group = head.api_version.partition("/")[0]
+        if not any(each.api_version.partition("/")[0] == group for each in kinds):
+            return ""
+        try:
+            decode_config(parameters, kinds)
+        except ConfigError as fault:
+            return str(fault)
+        return ""
 
 
 def know_profiles() -> Knowledge:
     """What the simulated drivers publish, in every form that they have."""
-    knowledge = Knowledge("the simulated profiles")
+    knowledge = Knowledge()
     for driver, devices, classes in _profiles():
-        knowledge.learn_devices(driver, devices)
+        if devices:
+            knowledge.guess_devices(driver, devices, "the simulated profiles")
         for each in classes:
             knowledge.guess_class(each)
     return knowledge
@@ -81,9 +108,9 @@ def _variants() -> Iterator[str]:
 
 async def ask_cluster(client: Client) -> tuple[Knowledge, Present]:
     """What is published in a cluster, and what is there to refer to."""
-    knowledge = Knowledge("the cluster")
+    knowledge = know_profiles()
     for piece in (await client.list(RESOURCE_SLICE, ALL)).items:
-        knowledge.learn_slice(piece)
+        knowledge.learn_slice(piece, "the cluster")
     classes = (await client.list(DEVICE_CLASS, ALL)).items
     for each in classes:
         knowledge.learn_class(each)

@@ -62,8 +62,10 @@ class CelJudge:
         return judge_derived_attribute(expression)
 
 
-def match_device(expression: str, driver: str, device: Device) -> bool | None:
-    """Whether a device meets a selector; None where the selector is broken or fails on it."""
+def match_device(expression: str, driver: str, device: Device) -> bool | str:
+    """Whether a device meets a selector; why that cannot be said where the selector is broken or fails on it."""
     program = compile_selector(expression)
-    verdict = matches(program, driver, device) if isinstance(program, Program) else None
-    return verdict if isinstance(verdict, bool) else None
+    if not isinstance(program, Program):
+        return program.detail
+    verdict = matches(program, driver, device)
+    return verdict if isinstance(verdict, bool) else str(verdict)

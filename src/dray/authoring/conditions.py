@@ -79,19 +79,25 @@ def _read(part: Sequence[Token], expression: str) -> Condition | None:
         return None
     (place,) = places
     text = expression[part[0].start : part[-1].end]
+    comparison = find_comparison(part, place)
+    if comparison is not None and comparison.is_flipped and comparison.start == part[0].start:
+        return _as_condition(comparison, place, text) if place.end == part[-1].end else None
     if place.start == part[0].start:
-        return _compare(part, place, text)
+        return _compare(part, place, comparison, text)
     if len(part) > 1 and part[0].text == "!" and place.start == part[1].start and place.end == part[-1].end:
         return Condition(place.names, "==", False, text)
     return None
 
 
-def _compare(part: Sequence[Token], place: Place, text: str) -> Condition | None:
+def _compare(part: Sequence[Token], place: Place, comparison: Comparison | None, text: str) -> Condition | None:
     if place.end == part[-1].end and not place.is_call:
         return Condition(place.names, "==", True, text)
-    comparison = find_comparison(part, place)
     if comparison is None or comparison.end != part[-1].end:
         return None
+    return _as_condition(comparison, place, text)
+
+
+def _as_condition(comparison: Comparison, place: Place, text: str) -> Condition | None:
     value = _value(comparison)
     return None if value is None else Condition(place.names, comparison.operator, value, text)
 

@@ -45,24 +45,29 @@ def convert(manuscripts: Sequence[Manuscript], registry: Registry, yardstick: Ya
 def _write(document: Document) -> Iterator[str]:
     """The documents that come of one."""
     slips = "".join(f"# line {slip.line}: {slip.message}\n" for slip in document.chunk.slips)
+    if not all(draft.is_alone for draft in document.drafts):
+        slips += "# the items of a List stand on their own\n"
     if document.fault:
         yield f"# not converted: {document.fault}\n"
         return
-    if not slips and not any(draft.is_changed or draft.missing or draft.refusal for draft in document.drafts):
+    if not document.chunk.slips and not any(each.is_touched for each in document.drafts):
         yield document.original
         return
+    written: list[str] = []
     for draft in document.drafts:
-        yield slips + _write_draft(draft)
-        slips = ""
-        yield from map(write_yaml, draft.additions)
+        written.append(_write_draft(draft, document.tail if draft is document.drafts[-1] else ()))
+        written += map(write_yaml, draft.additions)
+    lost = "".join(f"# {remark}\n" for remark in document.remarks if not any(remark in each for each in written))
+    yield slips + lost + written[0]
+    yield from written[1:]
 
 
-def _write_draft(draft: Draft) -> str:
+def _write_draft(draft: Draft, tail: Sequence[str]) -> str:
     if draft.refusal:
         return f"# not converted: {draft.title}: {draft.refusal}\n"
     if draft.is_dropped:
         return "".join(f"# {comment}\n" for comment in draft.tree.comments)
-    return write_yaml(draft.tree)
+    return write_yaml(draft.tree, tail)
 
 
 def _problems(document: Document, file: str, registry: Registry, yardstick: Yardstick) -> Iterator[str]:

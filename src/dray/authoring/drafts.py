@@ -35,7 +35,9 @@ class Draft:
     """The object as it was, as JSON."""
     tree: Tree
     former: str = ""
-    """The apiVersion that it came with."""
+    """The apiVersion that it came with; once it is rewritten, in the right spelling."""
+    former_kind: str = ""
+    """The kind that it came as, likewise."""
     changes: list[Change] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     """Facts that only its author knows, by what to write where."""
@@ -80,41 +82,49 @@ class Draft:
         name = self.name or (f"{meta.text_at('generateName')}*" if meta and meta.text_at("generateName") else "")
         namespace = self.tree.text_at("metadata", "namespace")
         named = f' "{namespace}/{name}"' if namespace and name else f' "{name}"' if name else ""
-        return (self.kind or "object") + named
+        return (self.former_kind or self.kind or "object") + named
 
     @property
-    def is_changed(self) -> bool:
-        """Whether what was written differs from what should be."""
-        return self.is_dropped or bool(self.additions) or any(change.is_done for change in self.changes)
+    def is_touched(self) -> bool:
+        """Whether there is anything to write about it: a change, a comment, or that it cannot be."""
+        is_changed = self.is_dropped or bool(self.additions) or any(change.is_done for change in self.changes)
+        return is_changed or bool(self.missing or self.refusal)
 
     def change(self, part: Tree, comment: str, *, at: Tree | None = None) -> None:
         """Note a difference between versions. The comment stands above `part`."""
         where = at or part
-        part.comments.append(comment)
+        self._comment(part, comment, at)
         self.changes.append(Change("", where.path, where.line, comment))
 
     def fault(self, rule: str, part: Tree, message: str, *, hint: str = "", at: Tree | None = None) -> None:
         """Note a mistake that was mended. What is said of it stands above `part`; `at` is where it was made."""
         where = at or part
-        part.comments.append(message)
+        self._comment(part, message, at)
         self.changes.append(Change(rule, where.path, where.line, message, hint))
+
+    def _comment(self, part: Tree, comment: str, at: Tree | None) -> None:
+        """Put a comment above a part, below what its author wrote where it was made if that goes away."""
+        if at is not None and at.stand is not None and not any(each is at for each in part.walk()):
+            part.comments += at.remarks()
+            at.stand = None
+        part.comments.append(comment)
 
     def point_out(self, rule: str, part: Tree, message: str, *, hint: str = "") -> None:
         """Note a mistake that is not mended."""
         self.changes.append(Change(rule, part.path, part.line, message, hint, is_done=False))
 
-    def miss(self, part: Tree, message: str) -> None:
+    def miss(self, part: Tree, message: str, *, rule: str = "missing-fact") -> None:
         """Note a fact that has to be added."""
         part.comments.append(f"MISSING: {message}")
         self.missing.append(message)
-        self.changes.append(Change("", part.path, part.line, message))
+        self.changes.append(Change(rule, part.path, part.line, f"missing: {message}"))
 
     def pod_specs(self) -> Iterator[Tree]:
-        """The spec of a pod, or of the pods that a workload makes."""
-        for way in (("spec",), ("spec", "template", "spec"), ("spec", "jobTemplate", "spec", "template", "spec")):
-            spec = self.tree.find(*way)
-            if spec is not None and "containers" in spec.fields:
-                yield spec
+        """The spec of a pod, or of the pods that a workload makes, wherever it has it."""
+        for part in self.tree.walk():
+            containers = part.fields.get("containers")
+            if containers is not None and containers.items and all(each.fields for each in containers.items):
+                yield part
 
     def device_claims(self) -> Iterator[Tree]:
         """The spec of a claim, or of the claims that a template makes."""

@@ -12,9 +12,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["COMPARISONS", "Comparison", "Place", "Step", "Token", "find_comparison", "find_places", "quote", "tokenize"]
+__all__ = [
+    "Comparison",
+    "Place",
+    "Step",
+    "Token",
+    "find_comparison",
+    "find_places",
+    "quote",
+    "read_names",
+    "tokenize",
+]
 
-COMPARISONS: Final = ("<=", ">=", "==", "!=", "<", ">")
+_COMPARISONS: Final = ("<=", ">=", "==", "!=", "<", ">")
+_FLIPPED: Final = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
+_METHODS: Final = {"compareTo": "", "isGreaterThan": ">", "isLessThan": "<"}
+_CONSTRUCTORS: Final = ("quantity", "semver")
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*)
@@ -80,7 +93,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A place compared with a constant behind it."""
+    """A place compared with a constant, read as if the constant stood behind it."""
 
     operator: str
     kind: str
@@ -89,8 +102,11 @@ class Comparison:
     """The constant: what the string says, or the text of anything else."""
     start: int
     end: int
+    """What there is besides the place."""
     is_method: bool = False
-    """Whether it is `.compareTo(quantity("...")) >= 0` already."""
+    """Whether it is `.compareTo(quantity("...")) >= 0` already, or like it."""
+    is_flipped: bool = False
+    """Whether the constant stands before the place."""
 
 
 def tokenize(text: str) -> list[Token]:
@@ -107,6 +123,13 @@ def find_places(tokens: Sequence[Token]) -> Iterator[Place]:
     for index, token in enumerate(tokens):
         if token.text == "device" and (index == 0 or tokens[index - 1].text != "."):
             yield _read_place(tokens, index)
+
+
+def read_names(text: str) -> Iterator[str]:
+    """The attributes and capacities that an expression reads by domain and name: `gpu.example.com/model`."""
+    for place in find_places(tokenize(text)):
+        if len(place.names) == 3 and place.names[0] in ("attributes", "capacity"):
+            yield f"{place.names[1]}/{place.names[2]}"
 
 
 def _read_place(tokens: Sequence[Token], index: int) -> Place:
@@ -135,39 +158,73 @@ def _read_place(tokens: Sequence[Token], index: int) -> Place:
 
 def find_comparison(tokens: Sequence[Token], place: Place) -> Comparison | None:
     """What a place is compared with, None if it is not, or not with a constant."""
-    texts = [token.text for token in tokens[place.next : place.next + 9]]
-    if texts[:3] == [".", "compareTo", "("] and len(texts) == 9 and texts[4] == "(" and texts[6:8] == [")", ")"]:
+    texts = [token.text for token in tokens[place.next : place.next + 3]]
+    if texts[:1] == ["."] and texts[2:] == ["("] and texts[1] in _METHODS:
         return _read_method(tokens, place.next)
-    if not texts or texts[0] not in COMPARISONS:
-        return None
-    operator = tokens[place.next]
-    return _read_constant(tokens, place.next + 1, operator)
+    if texts and texts[0] in _COMPARISONS:
+        operator = tokens[place.next]
+        constant = _read_constant(tokens, place.next + 1)
+        if constant is None:
+            return None
+        return Comparison(operator.text, constant.kind, constant.text, operator.start, constant.end)
+    return None if place.is_call else _read_flipped(tokens, place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Constant:
+    """A constant, as in Comparison, and the tokens that it takes."""
+
+    kind: str
+    text: str
+    end: int
+    tokens: int
 
 
 def _read_method(tokens: Sequence[Token], at: int) -> Comparison | None:
-    """`.compareTo(quantity("80Gi")) >= 0`."""
-    kind, constant, operator = tokens[at + 3], tokens[at + 5], tokens[at + 8]
-    zero = tokens[at + 9] if at + 9 < len(tokens) else None
-    if operator.text not in COMPARISONS or zero is None or zero.text != "0" or constant.kind != "string":
+    """`.compareTo(quantity("80Gi")) >= 0`, or without `quantity`, or `.isGreaterThan(quantity("80Gi"))`."""
+    name = tokens[at + 1].text
+    constant = _read_constant(tokens, at + 3)
+    close = at + 3 + constant.tokens if constant is not None else len(tokens)
+    if constant is None or close >= len(tokens) or tokens[close].text != ")":
         return None
-    return Comparison(operator.text, kind.text, constant.content, tokens[at].start, zero.end, is_method=True)
+    operator, end = _METHODS[name], tokens[close].end
+    if not operator:
+        behind = tokens[close + 1 : close + 3]
+        if len(behind) < 2 or behind[0].text not in _COMPARISONS or behind[1].text != "0":
+            return None
+        operator, end = behind[0].text, behind[1].end
+    return Comparison(
+        operator, constant.kind, constant.text, tokens[at].start, end, is_method=constant.kind in _CONSTRUCTORS
+    )
 
 
-def _read_constant(tokens: Sequence[Token], at: int, operator: Token) -> Comparison | None:
+def _read_flipped(tokens: Sequence[Token], place: Place) -> Comparison | None:
+    """`"16Gi" <= device...`."""
+    at = next(index for index, token in enumerate(tokens) if token.start == place.start) - 1
+    if at < 1 or tokens[at].text not in _COMPARISONS:
+        return None
+    for first in (at - 1, at - 4):
+        constant = _read_constant(tokens, first) if first >= 0 else None
+        if constant is not None and first + constant.tokens == at:
+            operator = _FLIPPED.get(tokens[at].text, tokens[at].text)
+            start = tokens[first].start
+            return Comparison(operator, constant.kind, constant.text, start, place.start, is_flipped=True)
+    return None
+
+
+def _read_constant(tokens: Sequence[Token], at: int) -> _Constant | None:
     if at >= len(tokens):
         return None
     token = tokens[at]
-    if token.kind == "string":
-        return Comparison(operator.text, "string", token.content, operator.start, token.end)
-    if token.kind == "number":
-        return Comparison(operator.text, "number", token.text, operator.start, token.end)
+    if token.kind in ("string", "number"):
+        return _Constant(token.kind, token.content if token.kind == "string" else token.text, token.end, 1)
     if token.text in ("true", "false"):
-        return Comparison(operator.text, "bool", token.text, operator.start, token.end)
+        return _Constant("bool", token.text, token.end, 1)
     called = [each.text for each in tokens[at : at + 4]]
-    if len(called) == 4 and called[0] in ("quantity", "semver") and called[1::2] == ["(", ")"]:
+    if len(called) == 4 and called[0] in _CONSTRUCTORS and called[1::2] == ["(", ")"]:
         constant = tokens[at + 2]
         if constant.kind == "string":
-            return Comparison(operator.text, called[0], constant.content, operator.start, tokens[at + 3].end)
+            return _Constant(called[0], constant.content, tokens[at + 3].end, 4)
     return None
 
 

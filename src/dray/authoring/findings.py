@@ -96,6 +96,13 @@ RULES: Final[tuple[Rule, ...]] = (
         "ResourceClass, parametersRef and PodSchedulingContext went with Kubernetes 1.32: drivers decided then, "
         "now requests say what is wanted.",
     ),
+    Rule(
+        "missing-fact",
+        _W,
+        "A fact that only its author knows",
+        "The classic API left it to the driver what was wanted. dray convert leaves a comment in its place.",
+    ),
+    Rule("duplicate-field", _E, "One entry of a map twice", "Of two entries with one name the last counts, at best."),
     Rule("schema", _E, "A field or value that the API server refuses", "Its words, with the path of the field."),
     Rule("server-warning", _W, "The API server would warn", "The object applies all the same."),
     Rule(
@@ -169,7 +176,14 @@ RULES: Final[tuple[Rule, ...]] = (
         "no-match",
         _W,
         "No known device meets the conditions",
-        "Tried on what is published, or on the simulated profiles of the driver.",
+        "Tried on what the cluster or the input publishes, else on what the simulated profiles do. With a cluster or "
+        "slices at hand the devices are counted too.",
+    ),
+    Rule(
+        "selector-fails",
+        _E,
+        "An expression fails on every known device",
+        "What it reads is not there, or of a type that cannot be compared so. The scheduler gives the pod up for it.",
     ),
     Rule("too-many-devices", _E, "More devices than a claim can have", "A claim is allocated at most 32 devices."),
     Rule(

@@ -40,8 +40,12 @@ class Judge(Protocol):
         """Compile a selector."""
         ...
 
-    def matches(self, expression: str, driver: str, device: Device) -> bool | None:
-        """Whether a device meets a condition; None if that cannot be said."""
+    def matches(self, expression: str, driver: str, device: Device) -> bool | str:
+        """Whether a device meets a condition; in words, if the condition fails on it or is none."""
+        ...
+
+    def judge_config(self, driver: str, parameters: bytes) -> str:
+        """Why a driver does not take its configuration; empty if it does, or if nothing is known of that."""
         ...
 
 

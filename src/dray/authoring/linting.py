@@ -7,7 +7,7 @@ on the way is told as a finding, and a fault that is left shows at the line wher
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Final
@@ -29,7 +29,9 @@ __all__ = ["lint"]
 
 _GROUP: Final = "resource.k8s.io"
 _EXPRESSION: Final = ".cel.expression"
-_COMPILE_RULES: Final = ("cel-compile", "wrong-name")
+_COMPILE_RULES: Final = ("cel-compile", "wrong-name", "quantity-as-text")
+"""Rules about an expression that say no more than why it does not compile."""
+
 _ORDER: Final = ("yaml-syntax", "yaml-separator")
 
 
@@ -133,7 +135,7 @@ class _Judgement:
     def _about_kind(self) -> Iterator[Finding]:
         draft, case = self._draft, self._case
         version = draft.tree.find("apiVersion") or draft.tree
-        kind = _kind_before(draft)
+        kind = draft.former_kind
         former = find_former_kind(draft.former, kind)
         if case.is_served:
             for warning in case.warnings:
@@ -143,6 +145,8 @@ class _Judgement:
             since = former.until if former else "1.32"
             message = f"{kind} of {draft.former} is the classic API of DRA, gone since Kubernetes {since}"
             yield self._finding("classic-api", "apiVersion", version.line, message, "dray convert makes a start in v1")
+        elif self._registry.find_kind(draft.former, kind) is not None:
+            return  # in the right spelling, which is told besides
         elif draft.former.startswith(f"{_GROUP}/") and _is_lasting(kind, self._registry):
             since = f"gone since Kubernetes {former.until}" if former else "which never had it"
             message = f'no matches for kind "{kind}" in version "{draft.former}", {since}'
@@ -173,11 +177,18 @@ class _Judgement:
             if verdict.fault is None:
                 continue
             changes = [each for each in self._draft.changes if each.path == path and each.hint]
-            folded = dict.fromkeys(each.hint for each in changes if each.rule in _COMPILE_RULES)
             self._told.append(path)
-            hint = "; ".join(_longest(folded)) or next((each.hint for each in changes), "") or verdict.hint or ""
+            why = dict.fromkeys(each.message for each in changes if each.rule in _COMPILE_RULES)
+            hint = self._mended(path, text) or next((each.hint for each in changes), "") or verdict.hint or ""
             line = next((each.line for each in changes), 0) or self._line_of(path)
-            yield self._finding("cel-compile", path, line, verdict.fault, hint)
+            yield self._finding("cel-compile", path, line, "\n".join([verdict.fault, *why]), hint)
+
+    def _mended(self, path: str, text: str) -> str:
+        """The expression as it compiles; empty where it still does not."""
+        part = next((each for each in self._draft.tree.walk() if each.path == path and each.text), None)
+        if part is None or part.text == text or self._around.judge.judge_selector(part.text).fault is not None:
+            return ""
+        return part.text.strip()
 
     def _line_of(self, path: str) -> int:
         found = next((part for part in self._draft.tree.walk() if part.path == path), None)
@@ -190,11 +201,18 @@ class _Judgement:
     def _about_schema(self) -> Iterator[Finding]:
         told = list(self._told)
         for fault in self._case.raw:
-            if not any(_is_about(fault.path, path) for path in told):
+            if not any(_is_about(fault.path, path) for path in told) and not self._is_mended(fault):
                 self._told.append(fault.path)
-                yield self._finding("schema", fault.path, self._line_of(fault.path), fault.message, fault.hint)
+                yield self._schema(fault, fault.path, self._line_of(fault.path))
         if not (self._draft.is_dropped or self._draft.refusal):
             yield from self._about_result()
+
+    def _is_mended(self, fault: SchemaFault) -> bool:
+        """Whether something is missing only because it stood elsewhere, or was called otherwise."""
+        if not fault.message.startswith("Required value") or not any(each.rule for each in self._draft.changes):
+            return False
+        texts = [text for _, _, text in _judged(self._draft, self._registry)]
+        return not any(each.path == fault.path for text in texts for each in self._around.judge.check(text).faults)
 
     def _about_result(self) -> Iterator[Finding]:
         """What is wrong with the object even when it is rewritten."""
@@ -204,18 +222,13 @@ class _Judgement:
                 path = part.path if _is_whole(part, fault.path) else fault.path
                 if not any(_is_about(path, each) or _is_about(fault.path, each) for each in self._told):
                     self._told.append(path)
-                    yield self._finding("schema", path, part.line, fault.message, fault.hint)
+                    yield self._schema(fault, path, part.line)
 
-
-def _longest(hints: Iterable[str]) -> Iterator[str]:
-    """Hints that are not the beginning of another."""
-    known = list(hints)
-    yield from (each for each in known if not any(other != each and other.startswith(each) for other in known))
-
-
-def _kind_before(draft: Draft) -> str:
-    before = json.loads(draft.before)
-    return str(before.get("kind") or "")
+    def _schema(self, fault: SchemaFault, path: str, line: int) -> Finding:
+        hint = fault.hint
+        if not hint and fault.message.startswith("expected `str`"):  # `on`, `y` and 1.10 are no texts in YAML
+            hint = "write it in quotes"
+        return self._finding("schema", path, line, fault.message, hint)
 
 
 def _is_lasting(kind: str, registry: Registry) -> bool:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from dray.api.yamltext import YamlError
 from dray.authoring.drafts import Draft
 from dray.authoring.findings import Finding, find_rule
+from dray.authoring.planting import Planting, parse_tree
 from dray.authoring.sources import Chunk, split_source
-from dray.authoring.tree import Tree, parse_tree
+from dray.authoring.tree import Tree
 
 __all__ = ["Document", "Manuscript", "find", "read_manuscript"]
 
@@ -22,6 +23,10 @@ class Document:
     drafts: list[Draft] = field(default_factory=list)
     fault: str = ""
     """Why it could not be read."""
+    tail: tuple[str, ...] = ()
+    """Lines behind the last object."""
+    remarks: list[str] = field(default_factory=list)
+    """Every comment in it."""
 
     @property
     def original(self) -> str:
@@ -58,19 +63,20 @@ def read_manuscript(text: str, file: str) -> Manuscript:
         manuscript.findings += [find(slip.rule, file, slip.line, slip.message, slip.hint) for slip in chunk.slips]
         document = Document(chunk)
         try:
-            tree = parse_tree(chunk.text, first_line=chunk.first_line)
+            planting = parse_tree(chunk.text, first_line=chunk.first_line)
         except YamlError as fault:
             document.fault = f"line {fault.line}: {fault.message}"
             manuscript.findings.append(find("yaml-syntax", file, fault.line, fault.message))
             manuscript.documents.append(document)
             continue
-        if tree is not None:
+        if planting is not None:
             manuscript.documents.append(document)
-            _fill(manuscript, document, tree)
+            _fill(manuscript, document, planting)
     return manuscript
 
 
-def _fill(manuscript: Manuscript, document: Document, tree: Tree) -> None:
+def _fill(manuscript: Manuscript, document: Document, planting: Planting) -> None:
+    tree, document.tail, document.remarks = planting.tree, planting.tail, planting.remarks
     for part in tree.walk():
         if part.line in document.chunk.left_out and part.value in (None, {}, []):
             part.is_left_out = True

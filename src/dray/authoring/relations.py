@@ -6,17 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from dray.api.resource.checks.allocation import MAX_RESULTS
 from dray.authoring.conditions import find_contradiction, list_conditions
 from dray.authoring.drafts import Draft
 from dray.authoring.judging import Judge, Present
-from dray.authoring.knowledge import Knowledge, suggest
+from dray.authoring.knowledge import Knowledge
 from dray.authoring.rewriting.selectors import driver_of, expressions_of
+from dray.authoring.spelling import find_meant, suggest
 from dray.authoring.tree import Tree
 
 __all__ = ["Remark", "Surroundings", "remark_on", "remark_on_duplicates"]
-
-MAX_DEVICES: Final = 32
-"""Devices that one claim can be allocated."""
 
 _GROUP: Final = "resource.k8s.io"
 
@@ -61,15 +60,28 @@ def remark_on(draft: Draft, around: Surroundings) -> Iterator[Remark]:
     """What is to be said of an object in the shape of v1."""
     for claim in draft.device_claims():
         yield from _remark_on_count(claim)
-    for request in draft.requests():
-        yield from _remark_on_class(request, around)
-        yield from _remark_on_conditions(request, around)
-        if "allocationMode" not in request.fields and "count" not in request.fields:
-            yield Remark("implicit-count", request, "asks for one device: count is 1 where it is not given")
+        yield from _remark_on_configs(claim, around)
+        for request in claim.items_at("devices", "requests"):
+            yield from _remark_on_request(request, around)
     if draft.kind == "DeviceClass" and (spec := draft.tree.find("spec")) is not None:
         yield from _remark_on_contradiction(spec, [], spec)
+        yield from _remark_on_configs(Tree({"devices": spec}), around)
     for spec in draft.pod_specs():
         yield from _remark_on_references(draft, spec, around)
+
+
+def _remark_on_request(request: Tree, around: Surroundings) -> Iterator[Remark]:
+    exactly, alternatives = request.find("exactly"), request.items_at("firstAvailable")
+    for part in [*([exactly] if exactly is not None else []), *alternatives]:
+        yield from _remark_on_class(part, around)
+        if "allocationMode" not in part.fields and "count" not in part.fields:
+            yield Remark("implicit-count", part, "asks for one device: count is 1 where it is not given")
+    if exactly is not None:
+        yield from _remark_on_conditions(exactly, around)
+    found = [list(_remark_on_conditions(each, around)) for each in alternatives]
+    is_open = any(not any(remark.rule == "no-match" for remark in remarks) for remarks in found)
+    for remarks in found:  # that one of several does not come true is what the others are for
+        yield from (remark for remark in remarks if not (is_open and remark.rule == "no-match"))
 
 
 def remark_on_duplicates(drafts: Sequence[Draft]) -> Iterator[tuple[Draft, Remark]]:
@@ -79,7 +91,8 @@ def remark_on_duplicates(drafts: Sequence[Draft]) -> Iterator[tuple[Draft, Remar
         if not draft.name or draft.is_dropped:
             continue
         first = seen.setdefault((draft.group, draft.kind, draft.namespace, draft.name), draft)
-        if first is not draft:
+        is_harmless = draft.kind == "Namespace" and draft.before == first.before
+        if first is not draft and not is_harmless:
             name = draft.tree.find("metadata", "name") or draft.tree
             place = f"line {first.line}" if first.file == draft.file else f"{first.file}:{first.line}"
             message = f"{draft.title} is in the input already ({place}): applying it again changes that one, or nothing"
@@ -91,19 +104,30 @@ def _remark_on_count(claim: Tree) -> Iterator[Remark]:
     if requests is None:
         return
     total = sum(map(_least_devices, requests.items))
-    if total > MAX_DEVICES:
-        message = f"asks for {total} devices; a claim has at most {MAX_DEVICES}"
+    if total > MAX_RESULTS:
+        message = f"asks for {total} devices; a claim has at most {MAX_RESULTS}"
         yield Remark("too-many-devices", requests, message, "spread them over several claims")
 
 
+def _remark_on_configs(claim: Tree, around: Surroundings) -> Iterator[Remark]:
+    """Whether drivers take the configuration that is meant for them."""
+    for config in claim.items_at("devices", "config"):
+        parameters = config.find("opaque", "parameters")
+        if parameters is not None:
+            fault = around.judge.judge_config(config.text_at("opaque", "driver"), parameters.json())
+            if fault:
+                yield Remark("driver-config", parameters, f"the driver refuses its configuration: {fault}")
+
+
 def _least_devices(request: Tree) -> int:
-    counts = [
-        count.value if count is not None and isinstance(count.value, int) else 1
-        for part in (request.find("exactly"), *request.items_at("firstAvailable"))
-        if part is not None
-        for count in [part.find("count")]
-    ]
-    return min(counts, default=0)
+    parts = (request.find("exactly"), *request.items_at("firstAvailable"))
+    return min((_count(part) for part in parts if part is not None), default=0)
+
+
+def _count(part: Tree) -> int:
+    """How many devices are asked for, at least."""
+    count = part.find("count")
+    return count.value if count is not None and isinstance(count.value, int) else 1
 
 
 def _remark_on_class(request: Tree, around: Surroundings) -> Iterator[Remark]:
@@ -115,19 +139,14 @@ def _remark_on_class(request: Tree, around: Surroundings) -> Iterator[Remark]:
         return
     if around.present.is_cluster:
         yield _dangling(part, f"no DeviceClass {part.text} in the input or the cluster", known)
-    elif near := _near(part.text, known | set(around.knowledge.classes)):
+    elif near := find_meant(part.text, known | set(around.knowledge.classes)):
         yield Remark("dangling-reference", part, f"no DeviceClass {part.text} is known", f"did you mean {near}?")
     elif part.text not in around.knowledge.classes:
         yield Remark("reference-elsewhere", part, f"DeviceClass {part.text} is not in the input")
 
 
-def _near(name: str, known: Iterable[str]) -> str:
-    near = suggest(name, known, cutoff=0.85)
-    return "" if near == name else near
-
-
 def _dangling(part: Tree, message: str, known: Iterable[str]) -> Remark:
-    near = _near(part.text, known)
+    near = find_meant(part.text, known)
     return Remark("dangling-reference", part, message, f"did you mean {near}?" if near else "create it first")
 
 
@@ -149,32 +168,42 @@ def _remark_on_contradiction(holder: Tree, others: list[str], part: Tree) -> Ite
 
 
 def _remark_on_match(request: Tree, driver: str, of_class: list[str], around: Surroundings) -> Iterator[Remark]:
-    """Whether any known device of the driver will do."""
+    """Whether the known devices of the driver will do."""
     facts = around.knowledge.drivers.get(driver)
-    own = list(expressions_of(request))
-    if facts is None or not own or not facts.devices:
+    if around.present.is_cluster and driver and (facts is None or facts.is_guessed):
+        yield Remark("no-match", request, f"the cluster has no devices of {driver}")
         return
-    judge = around.judge
+    if facts is None or not facts.devices:
+        return
     fitting = facts.devices
     for text in of_class:
-        fitting = [each for each in fitting if judge.matches(text, driver, each) is not False]
-    for expression in own:
-        fitting = [each for each in fitting if judge.matches(expression.text, driver, each) is not False]
-        if not fitting:
-            count = len(facts.devices)
-            message = f"none of the {count} devices of {driver} in {around.knowledge.source} meets this"
-            yield Remark("no-match", expression, message)
+        fitting = [each for each in fitting if around.judge.matches(text, driver, each) is not False]
+    where = f"of {driver} in {facts.source}"
+    for expression in expressions_of(request):
+        verdicts = [around.judge.matches(expression.text, driver, each) for each in fitting]
+        failures = [each for each in verdicts if isinstance(each, str)]
+        if failures and len(failures) == len(verdicts):
+            yield Remark("selector-fails", expression, f"fails on every device {where}: {failures[0]}")
             return
+        fitting = [each for each, verdict in zip(fitting, verdicts, strict=True) if verdict is not False]
+        if not fitting:
+            yield Remark("no-match", expression, f"none of the {len(facts.devices)} devices {where} meets this")
+            return
+    wanted = _count(request)
+    if wanted > len(fitting) and not facts.is_guessed:
+        message = f"asks for {wanted} devices; {len(fitting)} {where} will do"
+        yield Remark("no-match", request.find("count") or request, message)
 
 
 _REFERENCES: Final = {"resourceClaimTemplateName": "ResourceClaimTemplate", "resourceClaimName": "ResourceClaim"}
 
 
 def _remark_on_references(draft: Draft, spec: Tree, around: Surroundings) -> Iterator[Remark]:
+    added = {each.text_at("metadata", "name") for each in draft.additions}
     for entry in spec.items_at("resourceClaims"):
         for field, kind in _REFERENCES.items():
             part = entry.find(field)
-            if part is None or not part.text:
+            if part is None or not part.text or part.text in added:
                 continue
             found = around.find(kind, draft.namespace, part.text)
             if found is not None:
@@ -192,7 +221,7 @@ def _remark_on_absence(draft: Draft, part: Tree, kind: str, around: Surroundings
     if around.find(other, draft.namespace, part.text) is not None:
         field = next(name for name, each in _REFERENCES.items() if each == other)
         yield Remark("dangling-reference", part, f"{part.text} is a {other}, not a {kind}", f"{field}: {part.text}")
-    elif around.present.is_cluster or _near(part.text, known):
+    elif around.present.is_cluster or find_meant(part.text, known):
         where = "the input or the cluster" if around.present.is_cluster else "the input"
         yield _dangling(part, f"no {kind} {part.text} in namespace {draft.namespace} of {where}", known)
     else:

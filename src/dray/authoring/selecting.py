@@ -6,13 +6,15 @@ meant, the mended expression has it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from dray.authoring.expressions import Comparison, Place, Step, Token, find_comparison, find_places, quote, tokenize
-from dray.authoring.knowledge import STANDARD_DOMAIN, DriverFacts, Knowledge, suggest
-from dray.values.quantity import QuantityError, parse_quantity
+from dray.authoring.expressionslips import mend_slips
+from dray.authoring.knowledge import FORMER_DOMAINS, STANDARD_DOMAIN, DriverFacts, Knowledge
+from dray.authoring.spelling import find_meant, suggest
 
 __all__ = ["Issue", "Mended", "mend_expression"]
 
@@ -20,6 +22,11 @@ _FIELDS: Final = ("driver", "attributes", "capacity", "allowMultipleAllocations"
 _FORMER: Final = {"driverName": "driver", "attribute": "attributes", "capacities": "capacity"}
 _OTHER: Final = {"attributes": "capacity", "capacity": "attributes"}
 _NUMBERS: Final = ("int", "ints")
+_VALUES: Final = ("string", "int", "bool", "version", "quantity", "value")
+"""What slices wrap values in, and expressions do not."""
+_ORDERS: Final = ("<", "<=", ">", ">=")
+_AMOUNT = re.compile(r"\d+(?:\.\d+)?(?:[KMGTPE]i?|k|m)")
+_VERSION = re.compile(r"v?\d+\.\d+(?:\.\d+)?(?:[-+].*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +51,19 @@ class Mended:
 
 def mend_expression(text: str, driver: str, knowledge: Knowledge) -> Mended:
     """Judge an expression about devices of a driver, which may be unknown (empty). Mending twice changes nothing."""
-    tokens = tokenize(text)
-    mended = Mended(text)
+    worded, messages = mend_slips(text)
+    tokens = tokenize(worded)
+    mended = Mended(worded)
     edits: list[tuple[int, int, str]] = []
     for place in find_places(tokens):
         if place.steps:
-            reading = _Reading(text, tokens, place, driver, knowledge)
+            reading = _Reading(worded, tokens, place, driver, knowledge)
             reading.judge()
             mended.issues += reading.issues
             edits += reading.edits()
     for start, end, new in sorted(edits, reverse=True):
         mended.text = mended.text[:start] + new + mended.text[end:]
+    mended.issues[:0] = [Issue("wrong-name", message, mended.text.strip()) for message in messages]
     return mended
 
 
@@ -91,8 +100,14 @@ class _Reading:
         rest = self._place.steps[1:]
         if rest and self._kept != rest:
             yield rest[0].start, rest[-1].end, self._write_names()
-        if self._new_comparison is not None and self._comparison is not None:
-            yield self._place.end, self._comparison.end, self._new_comparison
+        comparison = self._comparison
+        if self._new_comparison is None or comparison is None:
+            return
+        if comparison.is_flipped:
+            yield comparison.start, comparison.end, ""
+            yield self._place.end, self._place.end, self._new_comparison
+        else:
+            yield self._place.end, comparison.end, self._new_comparison
 
     def _judge_field(self) -> None:
         name = self._field
@@ -104,8 +119,13 @@ class _Reading:
             self._note("wrong-name", f"device has no field {name}", f"device.{meant}")
 
     def _judge_names(self) -> None:
-        first, *rest = self._kept
-        if rest:
+        steps = self._judge_wrapping(self._kept)
+        first, *rest = steps
+        if len(steps) > 2 and not any(step.is_index for step in steps):
+            self._domain, self._name = ".".join(step.name for step in steps[:-1]), steps[-1].name
+            self._kept = ()
+            self._note("cel-compile", f"{self._written()}: a domain with dots stands in quotes", self._wanted())
+        elif rest:
             self._domain, self._name = first.name, rest[0].name
             self._judge_domain(first)
         elif "/" in first.name:
@@ -117,6 +137,18 @@ class _Reading:
             if self._domain:
                 self._kept = ()
                 self._note("cel-compile", f"{self._written()} is the map of a domain, not a value", self._wanted())
+
+    def _judge_wrapping(self, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """The names without the type that a value has in a slice: `.model.string`."""
+        last = steps[-1]
+        has_name = len(steps) > 2 or (len(steps) == 2 and not self._is_domain(steps[0].name))
+        if last.is_index or last.name not in _VALUES or not has_name:
+            return steps
+        self._domain, self._name = (steps[0].name, steps[1].name) if len(steps) > 2 else ("", steps[0].name)
+        if len(steps) > 2:
+            self._kept = ()
+            self._note("wrong-name", f"values are read as they are, without .{last.name}", self._wanted())
+        return steps[:-1]
 
     def _is_domain(self, name: str) -> bool:
         return "." in name or name == self._driver
@@ -134,21 +166,21 @@ class _Reading:
     def _judge_domain(self, step: Step) -> None:
         domain = self._domain or ""
         facts = self._facts
-        known = {STANDARD_DOMAIN, *(facts.domains if facts is not None else ())} | ({self._driver} - {""})
-        if domain in known or (facts is None and not self._driver):
-            near = "" if domain in known else suggest(domain, known, cutoff=0.85)
-        else:
-            near = suggest(domain, known, cutoff=0.85)
-            if not near and facts is not None and self._name is not None:
-                self._note_unknown_domain(domain)
-        if near and near != domain:
-            self._domain, self._kept = near, ()
+        known = {STANDARD_DOMAIN, self._driver, *(facts.domains if facts is not None else ())}
+        if domain in known:
+            return
+        meant = STANDARD_DOMAIN if domain in FORMER_DOMAINS else find_meant(domain, known - {""})
+        if meant:
+            self._domain, self._kept = meant, ()
             self._note("unknown-domain", f"no domain {step.name}", self._wanted(), is_guess=True)
+        elif facts is not None and self._name is not None:
+            self._note_unknown_domain(domain)
 
     def _note_unknown_domain(self, domain: str) -> None:
-        message = f"{self._driver} publishes nothing under {domain}, as far as {self._knowledge.source} tell"
+        message = f"{self._driver} publishes nothing under {domain}"
         name = f"{self._driver}/{self._name}"
         facts = self._facts
+        message += f" in {facts.source}" if facts is not None else ""
         has_it = facts is not None and (name in facts.attributes or name in facts.capacities)
         guess = f'device.{self._field}["{self._driver}"].{self._name}' if has_it else ""
         self.issues.append(Issue("unknown-domain", message, guess=guess))
@@ -166,8 +198,8 @@ class _Reading:
             self._swap_by_quantity()
         if self._field == "capacity":
             self._compare_quantity()
-        elif facts is not None:
-            self._compare_attribute(facts.attributes.get(name, set()))
+        else:
+            self._compare_attribute(facts.attributes.get(name, set()) if facts is not None else set())
 
     def _is_published(self, facts: DriverFacts, kind: str, name: str) -> bool:
         return name in (facts.attributes if kind == "attributes" else facts.capacities)
@@ -186,9 +218,9 @@ class _Reading:
     def _swap_by_quantity(self) -> bool:
         """Take an attribute that is compared with an amount for a capacity, where nothing tells better."""
         comparison = self._comparison
-        if self._field != "attributes" or comparison is None or comparison.is_method:
+        if self._field != "attributes" or comparison is None or not _is_amount(comparison):
             return False
-        if comparison.operator in ("==", "!=") or not _is_amount(comparison):
+        if comparison.operator not in _ORDERS and comparison.kind != "quantity":
             return False
         self._field = "capacity"
         message = f"unknown attribute: {self._domain}/{self._name} is compared with an amount, so it is a capacity"
@@ -199,7 +231,7 @@ class _Reading:
         known = facts.attributes if self._field == "attributes" else facts.capacities
         near = suggest(name, known)
         what = "attribute" if self._field == "attributes" else "capacity"
-        message = f"unknown {what} {name}: no device of {self._driver} in {self._knowledge.source} has it"
+        message = f"unknown {what} {name}: no device of {self._driver} in {facts.source} has it"
         guess = ""
         if near:
             domain, _, own = near.partition("/")
@@ -208,7 +240,7 @@ class _Reading:
 
     def _compare_quantity(self) -> None:
         comparison = self._comparison
-        if comparison is None or comparison.is_method or comparison.kind == "bool":
+        if comparison is None or comparison.is_method or comparison.kind in ("bool", "semver"):
             return
         self._new_comparison = self._as_method("quantity")
         message = f"a quantity is never compared by {comparison.operator} with {_kind_in_words(comparison)}"
@@ -216,7 +248,11 @@ class _Reading:
 
     def _compare_attribute(self, types: set[str]) -> None:
         comparison = self._comparison
-        if comparison is None or len(types) != 1 or comparison.is_method:
+        if comparison is None or comparison.is_method:
+            return
+        if not types and comparison.kind == "string" and comparison.operator in _ORDERS:
+            self._guess_version(comparison)
+        if len(types) != 1:
             return
         (kind,) = types
         if kind == "version" and comparison.kind in ("string", "semver"):
@@ -232,6 +268,13 @@ class _Reading:
             article = "text" if kind == "string" else "a number" if kind in _NUMBERS else "true or false"
             message = f"{self._domain}/{self._name} is {article}, and never equals {_kind_in_words(comparison)}"
             self.issues.append(Issue("cel-type", message, guess=self._of_type(kind)))
+
+    def _guess_version(self, comparison: Comparison) -> None:
+        if _AMOUNT.fullmatch(comparison.constant):
+            return
+        if _VERSION.fullmatch(comparison.constant):
+            guess = self._wanted() + self._as_method("semver")
+            self.issues.append(Issue("cel-type", "texts are ordered letter by letter, versions are not", guess=guess))
 
     def _of_type(self, kind: str) -> str:
         """The comparison with the constant as the other type, if it can be read so."""
@@ -286,20 +329,14 @@ class _Reading:
             return self._wanted() + self._as_method("quantity")
         if self._new_comparison is not None:
             return self._wanted() + self._new_comparison
+        if comparison.is_flipped:
+            return self._text[comparison.start : comparison.end] + self._wanted()
         return self._wanted() + self._text[self._place.end : comparison.end]
 
 
 def _is_amount(comparison: Comparison) -> bool:
     """Whether a constant can only be a quantity: `16Gi`, not `3`."""
-    if comparison.kind == "quantity":
-        return True
-    if comparison.kind != "string" or comparison.constant[-1:].isdigit():
-        return False
-    try:
-        parse_quantity(comparison.constant)
-    except QuantityError:
-        return False
-    return True
+    return comparison.kind == "quantity" or bool(_AMOUNT.fullmatch(comparison.constant))
 
 
 def _kind_in_words(comparison: Comparison) -> str:

@@ -126,11 +126,11 @@ def _mend(chunk: Chunk, line: str, number: int) -> str:
 def _drop_ellipsis(chunk: Chunk, line: str, number: int) -> str:
     """The line without its ellipsis; what is missing altogether is remembered."""
     if _ELLIPSIS_LINE.fullmatch(line) and not line.lstrip().startswith("#"):
-        above = next((n for n, text in _above(chunk) if text.strip()), None)
+        above = next((n for n, text in _above(chunk) if text.strip() and not text.strip().startswith("#")), None)
         if above is not None:
             chunk.left_out.add(above)
         _note_ellipsis(chunk, number, "an ellipsis stands for what is not shown")
-        return ""
+        return f"{line[: len(line) - len(line.lstrip())]}# ..."
     if match := _ELLIPSIS_VALUE.search(line):
         chunk.left_out.add(number)
         _note_ellipsis(chunk, number, f"{line.strip().split(':')[0].removeprefix('- ')} is left out by an ellipsis")

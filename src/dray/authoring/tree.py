@@ -1,30 +1,42 @@
 """A manifest as a tree that remembers where each part stood, and that can be rebuilt.
 
 Rewriting moves parts about; each keeps the line and the path that its author gave it, so that a fault found after a
-rewrite is told in the author's terms. Comments travel with the part that they are about.
+rewrite is told in the author's terms, and its text, so that what is not changed is written again word by word.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-import yaml
-
-from dray.api.yamltext import YamlError, YamlLoader, explain_yaml_fault, merge_entries, read_key, write_scalar
-
-__all__ = ["Json", "Tree", "parse_tree", "plant"]
-
-MAX_PARTS: Final = 500_000
-"""Parts of one document when its aliases are written out."""
+__all__ = ["Json", "Stand", "Tree", "plant"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 _STEP = re.compile(r"\[([^\]]*)\]|([^.\[\]]+)")
 _PLAIN_KEY = re.compile(r"[^.\[\]/]+")
+
+
+@dataclass(slots=True)
+class Stand:
+    """The lines in which a part was written: an entry of a map with its name, or an item of a list with its dash."""
+
+    lines: Sequence[str]
+    """Those of the whole document."""
+    start: int
+    """The first of the part, with the comments and blank lines above it; counted from 0."""
+    head: int
+    """The one that the name or the dash is on."""
+    column: int
+    """Where the name or the dash begins."""
+    behind: int
+    """Where it ends."""
+    is_item: bool
+    end: int = 0
+    """The one behind the last."""
 
 
 @dataclass(eq=False, slots=True)
@@ -37,9 +49,18 @@ class Tree:
     path: str = ""
     """What it was called where it stood."""
     comments: list[str] = field(default_factory=list)
-    """Lines to stand above it."""
+    """New lines to stand above it, below those of the author."""
     aside: str = ""
-    """What the author wrote behind it."""
+    """What the author wrote behind it, or behind its name."""
+    raw: str = ""
+    """How a text or a number was written, if on one line."""
+    step: int | None = None
+    """How far its entries or items were indented below its own name or dash."""
+    stand: Stand | None = None
+    doubles: list[Tree] = field(default_factory=list)
+    """Entries of a map that another of the same name displaced."""
+    written: tuple[object, ...] | None = None
+    """What it held when it was read; None for what was added."""
     is_flow: bool = False
     """Whether it was written on one line, with braces or brackets."""
     is_left_out: bool = False
@@ -59,6 +80,20 @@ class Tree:
     def text(self) -> str:
         """A text; empty where this is none."""
         return self.value if isinstance(self.value, str) else ""
+
+    def seal(self) -> None:
+        """Take what it holds now for what was written."""
+        self.written = self._holdings()
+
+    @property
+    def is_as_written(self) -> bool:
+        """Whether it holds what it did when it was read; its parts may have changed."""
+        return self.written == self._holdings()
+
+    def _holdings(self) -> tuple[object, ...]:
+        if isinstance(self.value, dict):
+            return tuple(self.value.items())
+        return tuple(self.value) if isinstance(self.value, list) else (type(self.value), self.value)
 
     def find(self, *names: str) -> Tree | None:
         """What stands below, by the names of fields."""
@@ -133,6 +168,12 @@ class Tree:
         """Set a field, and let it be the first."""
         self.value = {name: child} | {key: each for key, each in self.fields.items() if key != name}
 
+    def remarks(self) -> list[str]:
+        """What its author wrote above and behind it."""
+        above = self.stand.lines[self.stand.start : self.stand.head] if self.stand is not None else []
+        said = [each.strip().lstrip("#").strip() for each in above if each.strip().startswith("#")]
+        return [*said, self.aside] if self.aside else said
+
     def locate(self, path: str) -> Tree:
         """What a path leads to, or as far as it leads."""
         here = self
@@ -177,84 +218,3 @@ def plant(value: Json, line: int = 0, path: str = "") -> Tree:
     if isinstance(value, list):
         return Tree([plant(each, line, path) for each in value], line, path)
     return Tree(value, line, path)
-
-
-def parse_tree(text: str, *, first_line: int = 1) -> Tree | None:
-    """The tree of one document, None if there is nothing in it. Raises YamlError, with the line of the whole text."""
-    try:
-        loader = YamlLoader(text)
-        node = loader.get_node() if loader.check_node() else None
-        if node is None:
-            return None
-        return _Planter(text, first_line).plant(node, node.start_mark.line + first_line, "")
-    except yaml.MarkedYAMLError as fault:
-        told = explain_yaml_fault(fault, text)
-        raise YamlError(told.message, told.line + first_line - 1) from fault
-    except yaml.reader.ReaderError as fault:
-        line = text.count("\n", 0, fault.position) + first_line
-        raise YamlError(f"not YAML: {fault.reason}", line) from fault
-    except RecursionError as fault:
-        raise YamlError("nested too deeply", first_line) from fault
-
-
-class _Planter:
-    """Makes trees of nodes; what an alias repeats is made anew each time, within a limit."""
-
-    def __init__(self, text: str, first_line: int) -> None:
-        self._lines = text.split("\n")
-        self._first_line = first_line
-        self._open: set[int] = set()
-        self._count = 0
-        self._told = 0
-        """The line up to which comments have been given away."""
-
-    def plant(self, node: yaml.Node, line: int, path: str) -> Tree:
-        """The tree of a node; `line` is that of its key, if it has one."""
-        self._count += 1
-        if self._count > MAX_PARTS:
-            raise YamlError(f"the document has more than {MAX_PARTS} parts", line)
-        if id(node) in self._open:
-            raise YamlError("an alias refers to what it is part of", line)
-        made = Tree(None, line, path, self._comments_above(line))
-        if isinstance(node, yaml.ScalarNode):
-            made.value = json.loads(write_scalar(node))
-            made.aside = self._comment_behind(node)
-            return made
-        made.is_flow = isinstance(node, yaml.CollectionNode) and bool(node.flow_style)
-        self._open.add(id(node))
-        if isinstance(node, yaml.SequenceNode):
-            made.value = [self.plant(each, self._line(each), f"{path}[{n}]") for n, each in enumerate(node.value)]
-        else:
-            made.value = self._entries(node, made)
-        self._open.discard(id(node))
-        if made.is_flow:
-            made.aside = self._comment_behind(node)
-        return made
-
-    def _entries(self, node: yaml.Node, owner: Tree) -> dict[str, Tree]:
-        entries: dict[str, Tree] = {}
-        for name, value in merge_entries(node):
-            key = read_key(name)
-            entries[key] = self.plant(value, self._line(name), owner.below(key))
-        return entries
-
-    def _line(self, node: yaml.Node) -> int:
-        return int(node.start_mark.line) + self._first_line
-
-    def _comments_above(self, line: int) -> list[str]:
-        """The comments between the last part and this one."""
-        comments: list[str] = []
-        at = line - self._first_line - 1
-        while at >= self._told and self._lines[at].strip().startswith("#"):
-            comments.insert(0, self._lines[at].strip().lstrip("#").strip())
-            at -= 1
-        self._told = max(self._told, line - self._first_line + 1)
-        return comments
-
-    def _comment_behind(self, node: yaml.Node) -> str:
-        mark = node.end_mark
-        if mark.line >= len(self._lines) or mark.column == 0:  # a block of text ends where the next line begins
-            return ""
-        rest = self._lines[mark.line][mark.column :].strip()
-        self._told = max(self._told, mark.line + 1)
-        return rest.lstrip("#").strip() if rest.startswith("#") else ""

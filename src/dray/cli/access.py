@@ -27,6 +27,7 @@ __all__ = [
     "Namespace",
     "complain",
     "fail_with",
+    "find_connected",
     "refuse",
     "run_connected",
     "run_untyped",
@@ -73,6 +74,29 @@ def run_connected(ctx: typer.Context, access: Access, work: Callable[[Client], A
             return await work(client)
 
     return _run(ctx, connect())
+
+
+def find_connected(ctx: typer.Context, work: Callable[[Client], Awaitable[T]], *, patience_seconds: float) -> T | None:
+    """Do something with the cluster that kubectl would speak to, if it is at hand; None if it is not.
+
+    That there is no kubeconfig is no news. A cluster that does not answer in time, or refuses, is told on standard
+    error, and the command goes on.
+    """
+    from dray.app.clientwire import is_cluster_named, wire_client  # noqa: PLC0415  # as above
+
+    async def connect() -> T:
+        async with asyncio.timeout(patience_seconds), wire_client(environment, get_session(ctx).clock) as client:
+            return await work(client)
+
+    environment = system_environment()
+    try:
+        return asyncio.run(connect()) if is_cluster_named(environment) else None
+    except TimeoutError:
+        told = f"it does not answer within {patience_seconds:g} s"
+    except DrayError as fault:
+        told = str(fault)
+    typer.echo(f"no cluster at hand: {told}", err=True)
+    return None
 
 
 def _run(ctx: typer.Context, work: Coroutine[None, None, T]) -> T:

@@ -1,6 +1,7 @@
 """Findings in SARIF 2.1.0, the format that code hosts show beside the lines of a change."""
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Final
 from urllib.parse import quote
 
@@ -19,6 +20,7 @@ def make_sarif(findings: Sequence[Finding]) -> dict[str, object]:
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
+        "invocations": [{"executionSuccessful": True}],
         "results": [_result(each) for each in findings],
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -33,11 +35,17 @@ def _describe(rule: Rule) -> dict[str, object]:
     }
 
 
+def _locate(file: str) -> str:
+    """A file as a URI, relative as it was named."""
+    path = PurePath(file)
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+
+
 def _result(finding: Finding) -> dict[str, object]:
     hint = f"\n{finding.hint}" if finding.hint else ""
     location: dict[str, object] = {
         "physicalLocation": {
-            "artifactLocation": {"uri": quote(finding.file)},
+            "artifactLocation": {"uri": _locate(finding.file)},
             "region": {"startLine": max(finding.line, 1)},
         }
     }

@@ -25,6 +25,10 @@ __all__ = [
     "ResourceClassParameters",
 ]
 
+_Boolean = bool
+_Integer = int
+"""Types by names that no field has."""
+
 _Json = Annotated[msgspec.Raw, Meta(description="Anything.")]
 
 
@@ -100,8 +104,8 @@ class NamedResourcesAttribute(ApiStruct):
 
     name: Annotated[str, Meta(description="Its name.")] = ""
     quantity: Annotated[Quantity | None, Meta(description="An amount.")] = None
-    bool: Annotated["bool | None", Meta(description="True or false.")] = None
-    int: Annotated["int | None", Meta(description="A number.")] = None
+    bool: Annotated[_Boolean | None, Meta(description="True or false.")] = None
+    int: Annotated[_Integer | None, Meta(description="A number.")] = None
     int_slice: Annotated[IntSlice | None, Meta(description="Numbers.")] = None
     string: Annotated[str | None, Meta(description="A text.")] = None
     string_slice: Annotated[StringSlice | None, Meta(description="Texts.")] = None

@@ -6,51 +6,21 @@ What a claim was for lay in parameters of the driver. Where the input has them i
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from dray.api.history.versions import CLASSIC_KINDS
 from dray.authoring.drafts import Draft
+from dray.authoring.expressions import read_names
+from dray.authoring.knowledge import Knowledge
 from dray.authoring.rewriting.envelope import GROUP
+from dray.authoring.rewriting.namedresources import rewrite_named_slice, translate_selector
+from dray.authoring.rewriting.parameters import Parameters
 from dray.authoring.tree import Json, Tree, plant
+from dray.authoring.yamlwriting import write_inline, write_yaml
 
-__all__ = ["Parameters", "gather_parameters", "is_classic", "rewrite_classic"]
+__all__ = ["is_classic", "rewrite_classic", "rewrite_parameters"]
 
-_V1: Final = f"{GROUP}/v1"
-_NAMED = re.compile(
-    r"""\battributes\s*\.\s*(quantity|string|bool|int|intslice|stringslice|version)\s*\[\s*(["'])(.+?)\2\s*\]"""
-)
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SCHEDULING: Final = ("PodScheduling", "PodSchedulingContext")
-_SCALARS: Final = ("string", "int", "bool", "version")
-_LISTS: Final = {"intSlice": "ints", "stringSlice": "strings"}
-
-
-@dataclass(slots=True)
-class Parameters:
-    """The objects with parameters that the input has, by kind and name."""
-
-    by_name: dict[tuple[str, str], Draft] = field(default_factory=dict)
-    generated: dict[tuple[str, str], Draft] = field(default_factory=dict)
-    """Those that a driver made of its own, by kind and name of that."""
-
-    def find(self, reference: Tree) -> Draft | None:
-        """What a parametersRef leads to."""
-        key = (reference.text_at("kind"), reference.text_at("name"))
-        return self.generated.get(key) or self.by_name.get(key)
-
-
-def gather_parameters(drafts: Sequence[Draft]) -> Parameters:
-    """Everything that a parametersRef may lead to."""
-    parameters = Parameters()
-    for draft in drafts:
-        parameters.by_name[draft.kind, draft.name] = draft
-        origin = draft.tree.find("generatedFrom")
-        if origin is not None:
-            parameters.generated[origin.text_at("kind"), origin.text_at("name")] = draft
-    return parameters
 
 
 def is_classic(draft: Draft) -> bool:
@@ -65,165 +35,164 @@ def is_classic(draft: Draft) -> bool:
     return any(spec is not None and "resourceClassName" in spec.fields for spec in specs)
 
 
-def rewrite_classic(draft: Draft, parameters: Parameters) -> None:
+def rewrite_classic(draft: Draft, parameters: Parameters, knowledge: Knowledge) -> None:
     """Make of an object of the classic API what v1 has for it."""
     if draft.kind in _SCHEDULING:
-        _drop(draft, f"{draft.kind} went: the scheduler allocates devices itself, nothing is to be written")
-    elif draft.kind in CLASSIC_KINDS and draft.kind != "ResourceClass":
-        _drop(draft, f"{draft.title} went: what it says stands in the claims and classes that referred to it")
+        _drop_scheduling(draft)
     elif draft.kind == "ResourceClass":
-        _rewrite_class(draft, parameters)
+        _rewrite_class(draft, parameters, knowledge)
     elif draft.kind == "ResourceSlice":
-        _rewrite_slice(draft)
-    else:
-        spec = draft.tree.find("spec")
-        claim = spec.find("spec") if spec is not None and draft.kind == "ResourceClaimTemplate" else spec
-        if claim is not None:
-            _rewrite_claim(draft, claim, parameters)
+        rewrite_named_slice(draft)
+    elif draft.kind not in CLASSIC_KINDS:
+        _rewrite_claim_object(draft, parameters, knowledge)
+    elif draft not in parameters.found():
+        rewrite_parameters(draft)
+        draft.miss(draft.tree, "the claims or classes that refer to it: they are not in the input")
 
 
-def _drop(draft: Draft, why: str) -> None:
+def rewrite_parameters(draft: Draft) -> None:
+    """Take out an object that was there for the parametersRef of others; what it said stays as comments."""
     draft.is_dropped = True
-    draft.change(draft.tree, why)
+    draft.change(draft.tree, f"{draft.title} went: what it said belongs in the claims and classes that referred to it")
+    draft.tree.comments += write_yaml(draft.tree).splitlines()[len(draft.tree.comments) :]
 
 
-def _rewrite_class(draft: Draft, parameters: Parameters) -> None:
+def _drop_scheduling(draft: Draft) -> None:
+    draft.is_dropped = True
+    draft.change(draft.tree, f"{draft.title} went: the scheduler allocates devices and keeps no object about it")
+    node = draft.tree.text_at("spec", "selectedNode")
+    which = f"that the pod is to be on node {node}" if node else "which node the pod is to be on"
+    draft.miss(draft.tree, f"{which}, if that matters: in the pod, by nodeSelector or affinity")
+
+
+def _rewrite_class(draft: Draft, parameters: Parameters, knowledge: Knowledge) -> None:
     tree = draft.tree
     former = {name: tree.fields.pop(name, None) for name in ("driverName", "parametersRef", "suitableNodes")}
-    tree.fields.pop("structuredParameters", None)
+    structured = tree.fields.pop("structuredParameters", None)
     tree.fields["kind"].value = "DeviceClass"
     draft.change(tree.fields["kind"], "was ResourceClass")
     driver = former["driverName"].text if former["driverName"] is not None else ""
-    spec = tree.put("spec", {"selectors": [{"cel": {"expression": f'device.driver == "{driver}"'}}]})
-    draft.change(spec, f"was driverName: {driver}", at=former["driverName"] or tree)
+    spec = tree.put("spec", {"selectors": [{"cel": {"expression": f'device.driver == "{driver}"'}}]} if driver else {})
+    if driver:
+        draft.change(spec, f"was driverName: {driver}", at=former["driverName"])
+    else:
+        draft.miss(spec, "the driver whose devices the class has, as a selector: device.driver == ...")
+    if structured is not None:
+        draft.change(spec, "structuredParameters went: all parameters are", at=structured)
     if former["suitableNodes"] is not None:
         draft.change(spec, "suitableNodes went: slices say where devices are", at=former["suitableNodes"])
-    reference = former["parametersRef"]
-    if reference is not None:
-        _apply_class_parameters(draft, spec, reference, parameters)
+    if former["parametersRef"] is not None:
+        _apply_class_parameters(draft, spec, former["parametersRef"], parameters.of_class(former["parametersRef"]))
+        for each in spec.items_at("selectors"):
+            _doubt_names(draft, spec, each.text_at("cel", "expression"), knowledge)
 
 
-def _apply_class_parameters(draft: Draft, spec: Tree, reference: Tree, parameters: Parameters) -> None:
-    found = parameters.find(reference)
+def _apply_class_parameters(draft: Draft, spec: Tree, reference: Tree, found: Draft | None) -> None:
     if found is None or found.kind != "ResourceClassParameters":
-        what = _name_reference(reference)
+        what = _name_reference(reference, found)
         draft.miss(spec, f"what {what} said, as selectors (which devices) or config (for the driver)")
         return
     draft.change(spec, f"selectors and config are those of {found.title}", at=reference)
     for each in found.tree.items_at("filters"):
-        selector = _translate(each.text_at("namedResources", "selector"), each.text_at("driverName"))
-        spec.open_list("selectors").append(plant({"cel": {"expression": selector}}))
+        selector = translate_selector(each.text_at("namedResources", "selector"), each.text_at("driverName"))
+        spec.open_list("selectors").append(plant({"cel": {"expression": selector}}, reference.line, spec.path))
     for each in found.tree.items_at("vendorParameters"):
-        opaque: dict[str, Json] = {"driver": each.text_at("driverName")}
-        content = each.find("parameters")
-        opaque["parameters"] = content.plain() if content is not None else {}
-        spec.open_list("config").append(plant({"opaque": opaque}))
+        spec.open_list("config").append(plant(_opaque(each, "parameters", ()), reference.line, spec.path))
 
 
-def _name_reference(reference: Tree) -> str:
-    return f"{reference.text_at('kind') or 'the object'} {reference.text_at('name')} of parametersRef"
+def _name_reference(reference: Tree, found: Draft | None) -> str:
+    """What a parametersRef names, with what that says if the input has it."""
+    name = f"{reference.text_at('kind') or 'the object'} {reference.text_at('name')} of parametersRef"
+    said = found.tree.find("spec") or found.tree.find("data") if found is not None else None
+    return f"{name} ({write_inline(said.plain())})" if said is not None else name
 
 
-def _rewrite_claim(draft: Draft, claim: Tree, parameters: Parameters) -> None:
+def _opaque(holder: Tree, field: str, requests: tuple[str, ...]) -> Json:
+    """An entry of `config` with parameters for a driver."""
+    content = holder.find(field)
+    opaque: dict[str, Json] = {
+        "driver": holder.text_at("driverName"),
+        "parameters": content.plain() if content is not None else {},
+    }
+    return {"requests": list(requests), "opaque": opaque} if requests else {"opaque": opaque}
+
+
+def _rewrite_claim_object(draft: Draft, parameters: Parameters, knowledge: Knowledge) -> None:
+    status = draft.tree.fields.pop("status", None)
+    if status is not None:
+        draft.change(draft.tree, "status went: nobody writes it by hand", at=status)
+    spec = draft.tree.find("spec")
+    claim = spec.find("spec") if spec is not None and draft.kind == "ResourceClaimTemplate" else spec
+    if claim is not None:
+        _rewrite_claim(draft, claim, parameters, knowledge)
+
+
+def _rewrite_claim(draft: Draft, claim: Tree, parameters: Parameters, knowledge: Knowledge) -> None:
     class_name = claim.text_at("resourceClassName")
     named = claim.fields.pop("resourceClassName", None) or claim
     reference = claim.fields.pop("parametersRef", None)
     mode = claim.fields.pop("allocationMode", None)
     devices = claim.open("devices")
+    if devices.items_at("requests"):
+        draft.change(devices, f"resourceClassName: {class_name} went: requests say what is wanted", at=named)
+        return
     requests = devices.open_list("requests")
-    found = parameters.find(reference) if reference is not None else None
-    if found is not None and found.kind == "ResourceClaimParameters":
-        requests += [plant(each, named.line, named.path) for each in _requests_of(found, class_name)]
+    found = parameters.of_claim(reference, draft.namespace) if reference is not None else None
+    if reference is not None and found is not None and found.kind == "ResourceClaimParameters":
         draft.change(devices, f"the requests are those of {found.title}", at=reference)
+        _apply_structured(devices, found, class_name)
+        for request in requests:
+            for selector in request.items_at("exactly", "selectors"):
+                _doubt_names(draft, request, selector.text_at("cel", "expression"), knowledge)
     else:
-        request: dict[str, Json] = {"name": class_name.split(".")[0] or "device"}
-        request["exactly"] = {"deviceClassName": class_name}
-        requests.append(plant(request, named.line, named.path))
+        name = class_name.split(".")[0] or "device"
+        made: dict[str, Json] = {"name": name, "exactly": {"deviceClassName": class_name}}
+        requests.append(plant(made, named.line, named.path))
         draft.change(devices, f"was resourceClassName: {class_name}; one device of the class of that name", at=named)
         if reference is not None:
             _apply_claim_parameters(draft, requests[0], reference, found)
     if mode is not None:
         draft.change(devices, f"allocationMode: {mode.value} went: a claim is allocated when a pod needs it", at=mode)
+    if class_name not in knowledge.classes:
+        draft.miss(devices, f"a DeviceClass {class_name} in place of the ResourceClass: it is not in the input")
 
 
 def _apply_claim_parameters(draft: Draft, request: Tree, reference: Tree, found: Draft | None) -> None:
-    what = _name_reference(reference)
     count = found.tree.find("spec", "count") if found is not None else None
     if count is not None and isinstance(count.value, int):
         request.fields["exactly"].put("count", count.value)
-        draft.change(request, f"the count is that of {what}", at=reference)
+        draft.change(request, f"the count is that of {reference.text_at('kind')} {reference.text_at('name')}")
+    what = _name_reference(reference, found)
     draft.miss(request, f"what {what} said: selectors for the devices, count, config for the driver")
 
 
-def _requests_of(parameters: Draft, class_name: str) -> list[Json]:
-    """A request for each instance that was wanted."""
-    made: list[Json] = []
+def _apply_structured(devices: Tree, parameters: Draft, class_name: str) -> None:
+    """A request for each instance that was wanted, and the configuration for them: what is for one alone comes last."""
+    requests = devices.open_list("requests")
+    configs: list[Json] = []
+    own_configs: list[Json] = []
     for wanted in parameters.tree.items_at("driverRequests"):
         driver = wanted.text_at("driverName")
+        names: list[str] = []
         for each in wanted.items_at("requests"):
             exactly: dict[str, Json] = {"deviceClassName": class_name}
             selector = each.text_at("namedResources", "selector")
             if selector and selector != "true":
-                exactly["selectors"] = [{"cel": {"expression": _translate(selector, driver)}}]
-            made.append({"name": f"request-{len(made)}", "exactly": exactly})
-    return made
+                exactly["selectors"] = [{"cel": {"expression": translate_selector(selector, driver)}}]
+            names.append(f"request-{len(requests)}")
+            requests.append(plant({"name": names[-1], "exactly": exactly}, devices.line, devices.path))
+            if "vendorParameters" in each.fields:
+                own = Tree({**each.fields, "driverName": plant(driver)})
+                own_configs.append(_opaque(own, "vendorParameters", (names[-1],)))
+        if "vendorParameters" in wanted.fields:
+            configs.append(_opaque(wanted, "vendorParameters", tuple(names)))
+    for config in [*configs, *own_configs]:
+        devices.open_list("config").append(plant(config, devices.line, devices.path))
 
 
-def _translate(selector: str, driver: str) -> str:
-    """A condition on named resources as one on devices."""
-
-    def place(match: re.Match[str]) -> str:
-        kind, quote, name = match[1], match[2], match[3]
-        domain, _, own = name.rpartition("/")
-        holder = "capacity" if kind == "quantity" else "attributes"
-        return f"device.{holder}[{quote}{domain or driver}{quote}].{_identify(own)}"
-
-    return _NAMED.sub(place, selector)
-
-
-def _identify(name: str) -> str:
-    """The name as an identifier, which names of attributes are in v1."""
-    if _IDENTIFIER.fullmatch(name):
-        return name
-    first, *rest = [part for part in re.split(r"[^A-Za-z0-9_]+", name) if part] or ["attribute"]
-    return first + "".join(part[:1].upper() + part[1:] for part in rest)
-
-
-def _rewrite_slice(draft: Draft) -> None:
-    tree = draft.tree
-    instances = [
-        each for part in [tree.find("namedResources")] if part is not None for each in part.items_at("instances")
-    ]
-    driver, node = tree.text_at("driverName"), tree.text_at("nodeName")
-    for name in ("driverName", "nodeName", "namedResources"):
-        tree.fields.pop(name, None)
-    devices: list[Json] = [_device_of(draft, each) for each in instances]
-    pool: dict[str, Json] = {"name": node or draft.name, "generation": 1, "resourceSliceCount": 1}
-    spec: dict[str, Json] = {"driver": driver, "nodeName": node, "pool": pool, "devices": devices}
-    made = tree.put("spec", spec)
-    draft.change(made, "was driverName, nodeName and namedResources")
-    if draft.tree.find("metadata", "name") is not None:
-        draft.change(made.fields["pool"], "slices belong to pools: one for the node, with this one slice, is usual")
-
-
-def _device_of(draft: Draft, instance: Tree) -> dict[str, Json]:
-    attributes: dict[str, Json] = {}
-    capacity: dict[str, Json] = {}
-    for each in instance.items_at("attributes"):
-        former = each.text_at("name")
-        name = former if "/" in former else _identify(former)
-        if name != former:
-            draft.change(draft.tree, f"the attribute {former} is called {name}: names are identifiers", at=each)
-        quantity = each.find("quantity")
-        if quantity is not None:
-            capacity[name] = {"value": quantity.plain()}
-        for kind in _SCALARS:
-            value = each.find(kind)
-            if value is not None:
-                attributes[name] = {kind: value.plain()}
-        for kind, plural in _LISTS.items():
-            value = each.find(kind, plural)
-            if value is not None:
-                attributes[name] = {plural: value.plain()}
-    made: dict[str, Json] = {"name": instance.text_at("name")}
-    return made | ({"attributes": attributes} if attributes else {}) | ({"capacity": capacity} if capacity else {})
+def _doubt_names(draft: Draft, part: Tree, expression: str, knowledge: Knowledge) -> None:
+    """Note attributes of which nobody can tell whether the driver still calls them so."""
+    published = {name for facts in knowledge.drivers.values() for name in [*facts.attributes, *facts.capacities]}
+    unknown = sorted(set(read_names(expression)) - published)
+    if unknown:
+        draft.miss(part, f"whether the driver still calls them so: {', '.join(unknown)}; its slices tell")

@@ -9,13 +9,22 @@ from dray.api.registry import Registry
 from dray.api.resource.kinds import DEVICE_CLASS, RESOURCE_SLICE
 from dray.authoring.drafts import Draft
 from dray.authoring.knowledge import Knowledge
-from dray.authoring.rewriting.claims import rewrite_claim
+from dray.authoring.rewriting.claims import place_claim_spec, rewrite_claim
 from dray.authoring.rewriting.classes import rewrite_class
-from dray.authoring.rewriting.classic import gather_parameters, is_classic, rewrite_classic
-from dray.authoring.rewriting.envelope import GROUP, rewrite_metadata, rewrite_version
-from dray.authoring.rewriting.pods import rewrite_pod_spec
+from dray.authoring.rewriting.classic import is_classic, rewrite_classic, rewrite_parameters
+from dray.authoring.rewriting.envelope import (
+    GROUP,
+    rewrite_doubles,
+    rewrite_kind,
+    rewrite_metadata,
+    rewrite_namespace,
+    rewrite_version,
+)
+from dray.authoring.rewriting.parameters import gather_parameters
+from dray.authoring.rewriting.pods import Names, rewrite_pod_spec
 from dray.authoring.rewriting.selectors import driver_of, rewrite_selectors
 from dray.authoring.rewriting.slices import rewrite_slice
+from dray.authoring.rewriting.taintrules import rewrite_taint_rule
 from dray.errors import ApiError
 
 __all__ = ["rewrite"]
@@ -24,29 +33,51 @@ __all__ = ["rewrite"]
 def rewrite(drafts: Sequence[Draft], registry: Registry, knowledge: Knowledge) -> None:
     """Bring all drafts into the shape of v1; `knowledge` learns from their classes and slices."""
     for draft in drafts:
+        rewrite_doubles(draft)
         rewrite_metadata(draft)
+        rewrite_kind(draft, registry)
+        draft.former, draft.former_kind = draft.api_version, draft.kind
+        place_claim_spec(draft)
     parameters = gather_parameters(drafts)
-    for draft in drafts:
+    names = Names({(each.namespace, each.name) for each in drafts if each.kind == "ResourceClaimTemplate"})
+    for draft in sorted(drafts, key=_rank):
         if is_classic(draft):
-            rewrite_classic(draft, parameters)
+            rewrite_classic(draft, parameters, knowledge)
         rewrite_version(draft, registry)
-    for draft in drafts:
-        if draft.group == GROUP and draft.kind == "DeviceClass":
-            _rewrite_class(draft, knowledge)
-        elif draft.group == GROUP and draft.kind == "ResourceSlice":
-            _rewrite_slice(draft, knowledge)
-    for draft in drafts:
-        _rewrite_wish(draft, knowledge)
+        _rewrite_supply(draft, knowledge)
+        _rewrite_wish(draft, knowledge, names)
+    for draft in parameters.found():
+        if registry.find_kind(draft.api_version, draft.kind) is None and "/" in draft.api_version:
+            rewrite_parameters(draft)
 
 
-def _rewrite_wish(draft: Draft, knowledge: Knowledge) -> None:
+def _rank(draft: Draft) -> int:
+    """What others are judged by goes before them."""
+    return {"ResourceSlice": 0, "ResourceClass": 1, "DeviceClass": 1}.get(draft.kind, 2)
+
+
+def _rewrite_supply(draft: Draft, knowledge: Knowledge) -> None:
+    """What claims are held against."""
+    if draft.is_dropped:
+        return
+    if draft.group == GROUP and draft.kind == "DeviceClass":
+        _rewrite_class(draft, knowledge)
+    elif draft.group == GROUP and draft.kind == "ResourceSlice":
+        _rewrite_slice(draft, knowledge)
+    elif draft.group == GROUP and draft.kind == "DeviceTaintRule":
+        rewrite_taint_rule(draft, knowledge)
+    elif (draft.api_version, draft.kind) == ("v1", "Namespace"):
+        rewrite_namespace(draft)
+
+
+def _rewrite_wish(draft: Draft, knowledge: Knowledge, names: Names) -> None:
     """Claims, and pods that use them."""
     for claim in draft.device_claims():
         rewrite_claim(draft, claim, knowledge)
     for request in draft.requests():
         rewrite_selectors(draft, request, driver_of(request, knowledge), knowledge)
-    for spec in draft.pod_specs():
-        rewrite_pod_spec(draft, spec, knowledge)
+    for spec in list(draft.pod_specs()):
+        rewrite_pod_spec(draft, spec, knowledge, names)
 
 
 def _rewrite_class(draft: Draft, knowledge: Knowledge) -> None:

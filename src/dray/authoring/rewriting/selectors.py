@@ -9,7 +9,42 @@ from dray.authoring.knowledge import Knowledge, find_driver
 from dray.authoring.selecting import Issue, mend_expression
 from dray.authoring.tree import Tree
 
-__all__ = ["driver_of", "expressions_of", "rewrite_selectors"]
+__all__ = ["driver_of", "expressions_of", "rewrite_selector_forms", "rewrite_selectors"]
+
+
+def rewrite_selector_forms(draft: Draft, holder: Tree) -> None:
+    """Give each selector its form: an expression under `cel`, in a list."""
+    single = holder.find("selector")
+    if single is not None and "selectors" not in holder.fields:
+        holder.rename("selector", "selectors")
+        draft.fault("wrong-name", single, "selector is called selectors, and is a list", hint="selectors:")
+    selectors = holder.find("selectors")
+    if selectors is None:
+        return
+    if isinstance(selectors.value, dict | str):
+        selectors.value = [Tree(selectors.value, selectors.line, selectors.path)]
+        if single is None:
+            draft.fault("wrong-nesting", selectors, "selectors is a list", hint="selectors: [{cel: {expression: ...}}]")
+    for selector in selectors.items:
+        _wrap_expression(draft, selector)
+
+
+def _wrap_expression(draft: Draft, selector: Tree) -> None:
+    """Put an expression that stands too high where it belongs."""
+    if isinstance(selector.value, str):
+        stray = Tree(selector.value, selector.line, selector.path)
+        selector.value = {"cel": Tree({"expression": stray}, selector.line, selector.path)}
+    elif "expression" in selector.fields and "cel" not in selector.fields:
+        stray = selector.fields.pop("expression")
+        selector.fields["cel"] = Tree({"expression": stray}, selector.line, selector.path)
+    elif isinstance(selector.fields.get("cel", selector).value, str):
+        cel = selector.fields["cel"]
+        stray = Tree(cel.value, cel.line, cel.path)
+        cel.value = {"expression": stray}
+    else:
+        return
+    hint = "cel: {expression: ...}"
+    draft.fault("wrong-nesting", selector, "an expression stands under `cel`, as `expression`", hint=hint, at=stray)
 
 
 def rewrite_selectors(draft: Draft, holder: Tree, driver: str, knowledge: Knowledge) -> None:

@@ -7,19 +7,20 @@ from dray.app.wire import wire_offline_context, wire_registry
 from dray.authoring.converting import convert
 from dray.authoring.judging import Present, Yardstick
 from dray.cli.drafts import DraftFiles, read_drafts
+from dray.cli.manifestfiles import Recursive
 from dray.cli.printing import render_error
 from dray.cli.session import get_session
 
 __all__ = ["convert_files"]
 
 
-def convert_files(ctx: typer.Context, files: DraftFiles) -> None:
+def convert_files(ctx: typer.Context, files: DraftFiles, recursive: Recursive = False) -> None:
     """Rewrite manifests of any version of DRA for v1, with a comment on each change.
 
     What need not change stays as it is. The classic API (ResourceClass, parametersRef) becomes a start in v1: where a
     fact is missing a comment says which, and the command ends in 3. It ends in 1 if something cannot be converted.
     """
-    manuscripts = read_drafts(files)
+    manuscripts = read_drafts(files, recursive=recursive)
     registry = wire_registry()
     judge = OfflineJudge(registry, wire_offline_context(get_session(ctx).clock))
     converted = convert(manuscripts, registry, Yardstick(know_profiles(), judge, Present()))

@@ -1,24 +1,29 @@
 """`dray lint`: everything that is wrong with manifests, of whichever version."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from dray.app.linting import OfflineJudge, ask_cluster, know_profiles
 from dray.app.wire import wire_offline_context, wire_registry
-from dray.authoring.findings import Finding, Severity
+from dray.authoring.findings import RULES, Finding, Severity
 from dray.authoring.judging import Present, Yardstick
 from dray.authoring.linting import lint
-from dray.cli.access import Access, Context, Kubeconfig, run_connected
+from dray.authoring.spelling import suggest
+from dray.cli.access import Access, Context, Kubeconfig, find_connected, refuse, run_connected
 from dray.cli.drafts import DraftFiles, read_drafts
 from dray.cli.findingtext import render_findings
+from dray.cli.manifestfiles import Recursive
 from dray.cli.printing import render_json
 from dray.cli.sarif import make_sarif
 from dray.cli.session import get_session
 
 __all__ = ["lint_files"]
+
+PATIENCE_SECONDS: Final = 3.0
+"""How long a cluster may take that nobody asked for by name."""
 
 
 class Form(StrEnum):
@@ -32,32 +37,56 @@ class Form(StrEnum):
 def lint_files(  # noqa: PLR0913  # one parameter for each option
     ctx: typer.Context,
     files: DraftFiles,
+    recursive: Recursive = False,
     output: Annotated[Form, typer.Option("--output", "-o", help="How to print the findings.")] = Form.TEXT,
     cluster: Annotated[
-        bool, typer.Option("--cluster", help="Ask the cluster what is published, and what is there to refer to.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--cluster/--no-cluster",
+            help="Ask the cluster what is published, and what is there to refer to; else only if it is at hand.",
+            show_default=False,
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option("--ignore", metavar="RULE", help="Leave the findings of a rule out.")
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Count warnings as faults.")] = False,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
     """Find everything that is wrong with manifests of any version of DRA, or worth knowing, in one go.
 
-    What is known of devices comes from slices in the input and from the simulated profiles; from a cluster instead with
-    --cluster, --kubeconfig or --context. docs/lint-rules.md explains each rule. Ends in 1 if there are errors, with
-    --strict if there are warnings.
+    What is known of devices comes from slices in the input and from the cluster that kubectl would speak to, and of
+    drivers that neither has, from the simulated profiles. docs/lint-rules.md explains each rule. Ends in 1 if there are
+    errors, with --strict if there are warnings.
     """
-    manuscripts = read_drafts(files)
+    ignored = _check_rules(ignore or ())
+    manuscripts = read_drafts(files, recursive=recursive)
     registry = wire_registry()
     judge = OfflineJudge(registry, wire_offline_context(get_session(ctx).clock))
-    if cluster or kubeconfig is not None or context:
-        knowledge, present = run_connected(ctx, Access(kubeconfig, context), ask_cluster)
+    if cluster is None and kubeconfig is None and not context:
+        answer = find_connected(ctx, ask_cluster, patience_seconds=PATIENCE_SECONDS)
+    elif cluster is False:
+        answer = None
     else:
-        knowledge, present = know_profiles(), Present()
-    findings = lint(manuscripts, registry, Yardstick(knowledge, judge, present))
+        answer = run_connected(ctx, Access(kubeconfig, context), ask_cluster)
+    knowledge, present = answer or (know_profiles(), Present())
+    found = lint(manuscripts, registry, Yardstick(knowledge, judge, present))
+    findings = [each for each in found if each.rule not in ignored]
     typer.echo(_render(findings, output, sum(len(list(each.drafts())) for each in manuscripts)), nl=False)
     counted = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
     if any(each.severity in counted for each in findings):
         raise typer.Exit(1)
+
+
+def _check_rules(names: Sequence[str]) -> Collection[str]:
+    """The rules to leave out. Leaves the command for one that there is not."""
+    known = [rule.name for rule in RULES]
+    for name in names:
+        if name not in known:
+            near = suggest(name, known, cutoff=0.5)
+            raise refuse(f"there is no rule {name}", hint=f"--ignore {near}" if near else "docs/lint-rules.md has all")
+    return frozenset(names)
 
 
 def _render(findings: Sequence[Finding], form: Form, objects: int) -> str:

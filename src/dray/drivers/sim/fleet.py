@@ -8,6 +8,7 @@ from dray.client.informer import Informer
 from dray.client.port import Client
 from dray.client.retrying import Pace
 from dray.client.watching import Focus
+from dray.driver.config import DriverConfig
 from dray.driver.devices import Devices
 from dray.drivers.cpu.offers import DRIVER as CPU
 from dray.drivers.sim.attaching import Attacher
@@ -27,7 +28,7 @@ from dray.drivers.sim.tpu import DRIVER as TPU
 from dray.drivers.sim.tpudriver import TpuDriver
 from dray.effects.log import Log
 
-__all__ = ["follow_faults", "list_shared_devices", "make_attacher", "make_drivers"]
+__all__ = ["follow_faults", "list_configs", "list_shared_devices", "make_attacher", "make_drivers"]
 
 _DRIVERS: Final[Mapping[str, type[SimDriver]]] = {
     NVIDIA: NvidiaDriver,
@@ -50,6 +51,13 @@ def make_drivers(equipment: Equipment, faults: FaultBoard) -> list[SimDriver]:
         else:
             drivers.append(_DRIVERS.get(blueprint.driver, SimDriver)(blueprint, faults))
     return drivers
+
+
+def list_configs(driver: str) -> tuple[type[DriverConfig], ...]:
+    """The kinds of configuration that a driver takes; none for one that takes anything, or that is not simulated."""
+    examples = {driver_name(devicery): kind for devicery, kind in EXAMPLE_DRIVERS.items()}
+    kind = _DRIVERS.get(driver) or examples.get(driver)
+    return kind.configs if kind is not None else ()
 
 
 def list_shared_devices(equipments: Sequence[Equipment]) -> dict[str, Devices]:

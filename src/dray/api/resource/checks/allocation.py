@@ -25,9 +25,11 @@ from dray.api.resource.checks.taints import inspect_tolerations
 from dray.errors import not_supported, required
 from dray.values.fieldpath import FieldPath
 
-__all__ = ["inspect_allocation"]
+__all__ = ["MAX_RESULTS", "inspect_allocation"]
 
-_MAX_RESULTS = 32
+MAX_RESULTS = 32
+"""Devices that one claim can be allocated."""
+
 _SOURCES = frozenset(AllocationConfigSource)
 
 
@@ -46,7 +48,7 @@ def inspect_allocation(allocation: AllocationResult, names: RequestNames, path: 
 def _inspect_results(
     results: Sequence[DeviceRequestAllocationResult], names: RequestNames, path: FieldPath, report: Report
 ) -> None:
-    if fits(results, _MAX_RESULTS, path, report.declare):
+    if fits(results, MAX_RESULTS, path, report.declare):
         for index, result in enumerate(results):
             _inspect_result(result, names, path / index, report)
 
