@@ -31,7 +31,7 @@ _MASKS = [
     (re.compile(r"(?<=-)[bcdfghjklmnpqrstvwxz2456789]{5}\b"), "XXXXX"),  # the end of a generated name
     (re.compile(r"(?<=127\.0\.0\.1:)\d+"), "PORT"),
     (re.compile(r"\(x\d+ over \w+\)"), "(xN over AGE)"),
-    (re.compile(r"(process|pid|revision) \d+"), r"\1 N"),
+    (re.compile(r"(process|revision|holds) \d+"), r"\1 N"),
     (re.compile(r"\b\d+(\.\d+)? (ms|s|seconds|[kMG]i?B)\b"), r"N \2"),
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?"), "TIME"),
 ]

@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +13,31 @@ import pytest
 from tests.e2e.documented import ROOT, Command, File, Reader, is_same, read_page, read_picture
 from tools.draw_terminal import COMMANDS, PICTURE, draw, play
 
-PAGES = ["docs/configuration.md"]
+PAGES = [
+    "README.md",
+    *(f"docs/{name}.md" for name in ("tutorial", "backup", "configuration", "explain-codes", "operations")),
+]
+README = ROOT.joinpath("README.md").read_text(encoding="utf-8")
 READS = re.compile(r"kubectl (get|describe|logs|events|wait)\b|dray (get|devices|explain|logs|status)\b")
 """What may be asked again until it answers as shown: others change things meanwhile."""
 MOST_TRIES = 100
+
+
+SHOWN = "NAME   AGE\npod1   1s\n...\nclaim pod1-gpu-7mlql at 127.0.0.1:6443"
+
+
+@pytest.mark.parametrize(
+    ("printed", "want"),
+    [
+        ("NAME   AGE\npod1   12m\nmore\nand more\nclaim pod1-gpu-xxw2k at 127.0.0.1:38001\n", True),
+        ("NAME   AGE\npod1   1s\nclaim pod1-gpu-7mlql at 127.0.0.1:6443\n", True),
+        ("NAME   AGE\npod2   1s\nclaim pod1-gpu-7mlql at 127.0.0.1:6443\n", False),
+        ("NAME   AGE\npod1   1s\nclaim pod1-gpu-7mlql at 127.0.0.1:6443\nand more\n", False),
+        ("NAME   AGE\npod1   1s\nclaim pod1-nic-7mlql at 127.0.0.1:6443\n", False),
+    ],
+)
+def test_comparison_overlooks_what_is_masked_alone(printed: str, want: bool) -> None:
+    assert is_same(SHOWN, printed) is want
 
 
 @pytest.fixture
@@ -51,6 +73,19 @@ def test_commands_print_what_the_page_shows(page: str, reader: Reader) -> None:
             (pytest.fail if is_ci else pytest.skip)(f"no kubectl in the path: {number} of {len(steps)} steps were run")
         else:
             assert fault_of(each, reader) == ""
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"^make (\w+)", README, re.MULTILINE))))
+def test_readme_names_targets_that_make_knows(target: str) -> None:
+    done = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_page_with_commands_is_run_or_has_a_test_of_its_own() -> None:
+    elsewhere = {"docs/drivers"}  # the guide of drivers writes a project first
+    pages = {file.relative_to(ROOT).as_posix() for file in ROOT.joinpath("docs").rglob("*.md")} | {"README.md"}
+    showing = {page for page in pages if "```console" in ROOT.joinpath(page).read_text(encoding="utf-8")}
+    assert sorted(page for page in showing - set(PAGES) if page.rpartition("/")[0] not in elsewhere) == []
 
 
 def test_picture_shows_what_its_commands_print() -> None:
