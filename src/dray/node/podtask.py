@@ -14,7 +14,7 @@ from dray.api.core.pod import Pod
 from dray.api.meta import DeleteOptions, Preconditions
 from dray.client.port import ObjectName, Unreachable
 from dray.errors import ApiError, Conflict, NotFound
-from dray.node.core.desired import Action, Advance, Verb, advance
+from dray.node.core.desired import Action, Advance, Verb, advance, plan_retry
 from dray.node.core.podplan import PodPlan, plan_pod
 from dray.node.core.podstate import ClaimsEvent, ClaimsPhase, DeletionAsked, Event, PodState
 from dray.node.core.status import render_status
@@ -130,7 +130,7 @@ class PodTask:
     def _begin(self, action: Action) -> None:
         self._under_way += 1
         title = f"{action.verb.name.lower()} {action.container} of {self.pod.metadata.name}"
-        self._around.begin(self._perform(self._choose(action)), title)
+        self._around.begin(self._perform(action, self._choose(action)), title)
 
     def _choose(self, action: Action) -> Callable[[], Awaitable[Event | None]]:
         """What an action is to do, with the pod and the state that it was decided for."""
@@ -146,9 +146,13 @@ class PodTask:
             return lambda: work.start(pod, one, pod_ips, self.offer)
         return lambda: work.stop(pod, one, action.grace_seconds)
 
-    async def _perform(self, act: Callable[[], Awaitable[Event | None]]) -> None:
+    async def _perform(self, action: Action, act: Callable[[], Awaitable[Event | None]]) -> None:
         try:
             event = await act()
+        except Exception as fault:  # whatever breaks in one pod must not end the others, nor the node
+            text = f"{type(fault).__name__}: {fault}"
+            self._around.log.error("action broke off", pod=self._title, action=action.verb.name.lower(), err=text)
+            event = plan_retry(action, text, self._around.clock.now())
         finally:
             self._under_way -= 1
         if event is not None:

@@ -5,6 +5,9 @@ from collections.abc import Callable
 from typing import Final
 
 import aiohttp
+import grpc
+import grpc.aio
+from google.protobuf.wrappers_pb2 import Int32Value, StringValue
 
 from dray.api.core.kinds import POD
 from dray.api.core.pod import Pod
@@ -21,6 +24,8 @@ Offer = Callable[[Event], None]
 
 _NAMES: Final = {ProbeKind.STARTUP: "Startup", ProbeKind.READINESS: "Readiness", ProbeKind.LIVENESS: "Liveness"}
 _MESSAGE_LETTERS: Final = 1000
+_GRPC_CHECK: Final = "/grpc.health.v1.Health/Check"
+_GRPC_STATUSES: Final = ("UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN")
 
 
 class Prober:
@@ -148,7 +153,7 @@ class _Watched:
         if probe.tcp_socket is not None:
             return await _connect(self._host(probe.tcp_socket.host), self._port(probe.tcp_socket.port))
         if probe.grpc is not None:
-            return await _connect(self._host(""), probe.grpc.port)
+            return await _check_grpc(f"{self._host('')}:{probe.grpc.port}", probe.grpc.service or "")
         return True, ""
 
     async def _get(self, action: HTTPGetAction) -> tuple[bool, str]:
@@ -164,7 +169,7 @@ class _Watched:
                 if 200 <= response.status < 400:
                     return True, ""
                 return False, f"HTTP probe failed with statuscode: {response.status}"
-        except aiohttp.ClientError as fault:
+        except (aiohttp.ClientError, ValueError) as fault:  # of a host, a header or a path that is none
             return False, f'Get "{url}": {fault}'
 
     def _host(self, host: str) -> str:
@@ -180,7 +185,22 @@ class _Watched:
 async def _connect(host: str, port: int) -> tuple[bool, str]:
     try:
         _, writer = await asyncio.open_connection(host, port)
-    except OSError as fault:
-        return False, f"dial tcp {host}:{port}: {fault.strerror or fault}"
+    except (OSError, ValueError, OverflowError) as fault:  # of a host or a port that is none
+        return False, f"dial tcp {host}:{port}: {getattr(fault, 'strerror', None) or fault}"
     writer.close()
     return True, ""
+
+
+async def _check_grpc(address: str, service: str) -> tuple[bool, str]:
+    """Ask a server of gRPC's health checking protocol how it, or one of its services, fares."""
+    async with grpc.aio.insecure_channel(address) as channel:
+        # On the wire, its messages are a text and a number, each in the first field.
+        check = channel.unary_unary(
+            _GRPC_CHECK, request_serializer=StringValue.SerializeToString, response_deserializer=Int32Value.FromString
+        )
+        try:
+            answer: Int32Value = await check(StringValue(value=service))
+        except grpc.aio.AioRpcError as fault:
+            return False, f"rpc error: code = {fault.code().name} desc = {fault.details()}"
+    status = _GRPC_STATUSES[answer.value] if 0 <= answer.value < len(_GRPC_STATUSES) else str(answer.value)
+    return status == "SERVING", f'service unhealthy (responded with "{status}")'

@@ -10,11 +10,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dray.node.core.podplan import ContainerPlan, PodPlan, Role
-from dray.node.core.podstate import ClaimsPhase, PodState, Run, RunPhase
+from dray.node.core.podstate import (
+    ClaimsEvent,
+    ClaimsPhase,
+    Event,
+    PodState,
+    Run,
+    RunPhase,
+    SandboxReady,
+    StartFailed,
+)
 from dray.values.times import MicroTime
 
-__all__ = ["Action", "Advance", "Verb", "advance"]
+__all__ = ["Action", "Advance", "Verb", "advance", "plan_retry"]
 
+_RETRY_SECONDS = 10.0
 _DEADLINE_REASON = "DeadlineExceeded"
 _DEADLINE_MESSAGE = "Pod was active on the node longer than the specified deadline"
 
@@ -81,6 +91,18 @@ def advance(plan: PodPlan, state: PodState, now: MicroTime) -> Advance:
         else:
             _build_up(draft)
     return Advance(draft.state, tuple(draft.actions), draft.wake_at)
+
+
+def plan_retry(action: Action, fault: str, now: MicroTime) -> Event | None:
+    """What becomes of a pod one of whose actions broke off, for a reason that nobody foresaw: it is tried again."""
+    later = now.plus_seconds(_RETRY_SECONDS)
+    if action.verb is Verb.PREPARE:
+        return ClaimsEvent(ClaimsPhase.WANTED, later)
+    if action.verb is Verb.RELEASE:
+        return ClaimsEvent(ClaimsPhase.READY, later)
+    if action.verb is Verb.OPEN_SANDBOX:
+        return SandboxReady(retry_at=later)
+    return StartFailed(action.container, "CreateContainerError", fault, now) if action.verb is Verb.START else None
 
 
 def _check_deadline(draft: _Draft) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import fcntl
 import os
 import pty
-import signal
 import struct
 import subprocess
 import termios
@@ -14,12 +13,10 @@ from typing import Final
 
 from dray.client.port import Channel, Command, Output
 from dray.errors import ApiError
-from dray.node.runtime.spawning import ProcessOrder, Spawner, kill_group, read_pieces, wait_for_exit
+from dray.node.runtime.spawning import Pieces, ProcessOrder, Spawner, kill_session, wait_for_exit
 
 __all__ = ["ProcessExecution", "start_execution"]
 
-_PIECE_BYTES: Final = 4096
-"""Written at once: what a pipe takes without waiting for more room than there is."""
 _MOST_WAITING: Final = 64
 """Pieces that wait for a reader; a command that writes faster waits, too."""
 
@@ -67,39 +64,69 @@ class ProcessExecution:
         self._terminal = terminal
         self._exit: asyncio.Task[int] = asyncio.ensure_future(wait_for_exit(process))
         self._is_closed = False
+        self._pieces: asyncio.Queue[Output | None] = asyncio.Queue(_MOST_WAITING)
+        self._pumps: list[asyncio.Task[None]] = []
+        self._sending = asyncio.Lock()  # whoever has it uses the command's input
+        for each in (process.stdin.fileno() if process.stdin is not None else None, terminal):
+            if each is not None:
+                os.set_blocking(each, False)
 
     async def output(self) -> AsyncGenerator[Output, None]:
         """See `Execution.output`."""
-        pieces: asyncio.Queue[Output | None] = asyncio.Queue(_MOST_WAITING)
-        if self._terminal is not None:
-            sources = [(Channel.STDOUT, self._terminal)]
-        else:
-            pipes = ((Channel.STDOUT, self._process.stdout), (Channel.STDERR, self._process.stderr))
-            sources = [(channel, pipe.fileno()) for channel, pipe in pipes if pipe is not None]
-        pumps = [asyncio.ensure_future(_pump(channel, source, pieces)) for channel, source in sources]
+        streams = {channel: Pieces(source) for channel, source in self._list_sources()}
+        self._pumps = [asyncio.ensure_future(_pump(*each, self._pieces)) for each in streams.items()]
+
+        def end_streams(_: asyncio.Task[int]) -> None:
+            for stream in streams.values():
+                stream.end_when_empty()
+
+        self._exit.add_done_callback(end_streams)
         try:
-            open_ones = len(pumps)
-            while open_ones:
-                piece = await pieces.get()
+            open_ones = len(self._pumps)
+            while open_ones and not self._is_closed:
+                piece = await self._pieces.get()
                 if piece is None:
                     open_ones -= 1
                 else:
                     yield piece
             await asyncio.shield(self._exit)
         finally:
-            for each in pumps:
-                each.cancel()
-            await asyncio.gather(*pumps, return_exceptions=True)
+            await self._stop_pumps()
+
+    def _list_sources(self) -> list[tuple[Channel, int]]:
+        if self._terminal is not None:
+            return [(Channel.STDOUT, self._terminal)]
+        pipes = ((Channel.STDOUT, self._process.stdout), (Channel.STDERR, self._process.stderr))
+        return [(channel, pipe.fileno()) for channel, pipe in pipes if pipe is not None]
+
+    async def _stop_pumps(self) -> None:
+        for each in self._pumps:
+            each.cancel()
+        await asyncio.gather(*self._pumps, return_exceptions=True)
 
     async def send(self, piece: bytes) -> None:
         """See `Execution.send`."""
-        target = self._terminal if self._terminal is not None else self._stdin()
-        if target is None:
-            return
-        with suppress(OSError):
+        async with self._sending:
+            target = self._terminal if self._terminal is not None else self._stdin()
             rest = memoryview(piece)
-            while rest and not self._exit.done():
-                rest = rest[await asyncio.to_thread(os.write, target, rest[:_PIECE_BYTES]) :]
+            while rest and target is not None and not self._exit.done():
+                try:
+                    rest = rest[os.write(target, rest) :]
+                except BlockingIOError:
+                    await self._wait_writable(target)
+                except OSError:  # nobody reads any more
+                    return
+
+    async def _wait_writable(self, target: int) -> None:
+        """Wait until there is room, or nobody left to make any."""
+        loop, writable = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_writer(target, writable.set)
+        waiting = asyncio.ensure_future(writable.wait())
+        try:
+            await asyncio.wait([waiting, self._exit], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            loop.remove_writer(target)
+            waiting.cancel()
 
     def _stdin(self) -> int | None:
         stdin = self._process.stdin
@@ -129,19 +156,24 @@ class ProcessExecution:
         if self._is_closed:
             return
         self._is_closed = True
-        kill_group(self._process.pid, signal.SIGKILL)
+        kill_session(self._process.pid)
         await asyncio.shield(self._exit)
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream is not None:
-                with suppress(OSError):
-                    stream.close()
-        if self._terminal is not None:
-            os.close(self._terminal)
-            self._terminal = None
+        await self._stop_pumps()
+        while not self._pieces.empty():
+            self._pieces.get_nowait()
+        self._pieces.put_nowait(None)  # whoever waits for output finds that there is no more
+        async with self._sending:
+            for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+                if stream is not None:
+                    with suppress(OSError):
+                        stream.close()
+            if self._terminal is not None:
+                os.close(self._terminal)
+                self._terminal = None
 
 
-async def _pump(channel: Channel, source: int, pieces: "asyncio.Queue[Output | None]") -> None:
+async def _pump(channel: Channel, stream: Pieces, pieces: "asyncio.Queue[Output | None]") -> None:
     """Read to the end, and say so."""
-    async for body in read_pieces(source):
+    async for body in stream:
         await pieces.put(Output(channel, body))
     await pieces.put(None)

@@ -1,43 +1,46 @@
 """Lines of containers' logs, and which of them someone asked for."""
 
+import re
 from collections import deque
-from collections.abc import Iterable, Iterator
-
-from msgspec import Struct
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from dray.client.port import LogOptions
 from dray.values.times import MicroTime, Time, parse_micro_time
 
-__all__ = ["LogLine", "decode_line", "encode_line", "find_since", "render_lines", "select_lines"]
+__all__ = ["LogLine", "decode_line", "encode_lines", "find_since", "render_lines", "select_lines"]
 
 
-class LogLine(Struct, frozen=True):
+_STAMP: Final = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+
+
+class LogLine(NamedTuple):
     """One line, or a part of a very long one."""
 
-    at: MicroTime
-    stream: str
-    """stdout or stderr."""
+    stamp: bytes
+    """When it was written, as log files have it."""
     text: bytes
     is_partial: bool = False
     """Whether the line goes on in the next."""
 
+    @property
+    def at(self) -> MicroTime:
+        """When it was written."""
+        return parse_micro_time(self.stamp.decode())
 
-def encode_line(line: LogLine) -> bytes:
-    """A line of a log file, in the format of container runtimes."""
-    tag = "P" if line.is_partial else "F"
-    return f"{line.at} {line.stream} {tag} ".encode() + line.text + b"\n"
+
+def encode_lines(at: MicroTime, stream: str, lines: Sequence[tuple[bytes, bool]]) -> bytes:
+    """Lines of a log file, in the format of container runtimes; of each, whether it goes on in the next."""
+    whole, partial = f"{at} {stream} F ".encode(), f"{at} {stream} P ".encode()
+    return b"".join([(partial if is_partial else whole) + text + b"\n" for text, is_partial in lines])
 
 
 def decode_line(text: bytes) -> LogLine | None:
-    """The inverse; None for what is no line, such as one that is still being written."""
-    parts = text.rstrip(b"\n").split(b" ", 3)
-    if len(parts) != 4 or not text.endswith(b"\n"):
+    """One of them, without its end; None for what is no line, such as one that a full disk cut short."""
+    parts = text.split(b" ", 3)
+    if len(parts) != 4 or _STAMP.fullmatch(parts[0]) is None:
         return None
-    try:
-        at = parse_micro_time(parts[0].decode())
-    except ValueError:
-        return None
-    return LogLine(at, parts[1].decode(errors="replace"), parts[3], parts[2] == b"P")
+    return LogLine(parts[0], parts[3], parts[2] == b"P")
 
 
 def find_since(options: LogOptions, now: MicroTime) -> MicroTime | None:
@@ -57,10 +60,6 @@ def select_lines(lines: Iterable[LogLine], options: LogOptions, now: MicroTime) 
 def render_lines(lines: Iterable[LogLine], options: LogOptions) -> Iterator[bytes]:
     """What is sent for lines; each begins with its time where that was asked for."""
     for line in lines:
-        stamp = f"{_nanoseconds(line.at)} ".encode() if options.timestamps else b""
+        # With nine decimals, as container runtimes write it.
+        stamp = line.stamp.removesuffix(b"Z") + b"000Z " if options.timestamps else b""
         yield stamp + line.text + (b"" if line.is_partial else b"\n")
-
-
-def _nanoseconds(at: MicroTime) -> str:
-    """The time with nine decimals, as container runtimes write it."""
-    return f"{str(at).removesuffix('Z')}000Z"

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -30,13 +31,24 @@ from dray.node.runtime.devices import CdiDevices
 from dray.node.runtime.executing import start_execution
 from dray.node.runtime.logfiles import LogFile
 from dray.node.runtime.port import CannotStart, ContainerEnd, ContainerOrder, FoundContainer, Report
-from dray.node.runtime.spawning import ProcessOrder, Spawner, find_cpus, kill_group, read_pieces, wait_for_exit
+from dray.node.runtime.spawning import (
+    Pieces,
+    ProcessOrder,
+    Spawner,
+    find_cpus,
+    kill_group,
+    kill_session,
+    read_stat,
+    wait_for_exit,
+)
 
 __all__ = ["ProcessRuntime"]
 
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _NETWORK_NAMESPACE: Final = "DRAY_NETWORK_NAMESPACE"
 """In this variable a driver says which network namespace the pod's containers are to be in."""
+_STARTED: Final = 19
+"""The field of `/proc/<pid>/stat` that has the start, counted from the state."""
 _MESSAGE_LINES: Final = 80
 _MESSAGE_BYTES: Final = 2048
 """Of a log that stands in for a last message, as in Kubernetes."""
@@ -114,22 +126,33 @@ class ProcessRuntime:
             edits = self._devices.find_edits(order.cdi_ids)
         except UnresolvableDevices as fault:
             raise CannotStart("CreateContainerError", f"CDI device injection failed: {fault}") from fault
+        around = _surround(order, edits, self._folder(order.pod) / order.name)
+        container = await self._spawn(order, around)
+        self._containers[container.id] = container
+        self._tasks.create_task(self._follow(container, report), name=f"container {order.name}")
+        return FoundContainer(order.name, container.id, self._clock.now().to_time(), _list_notes(order, edits))
+
+    async def _spawn(self, order: ContainerOrder, around: ProcessOrder) -> _Container:
+        """Start the process, with a log and a mark of it on disk."""
         folder = self._folder(order.pod) / order.name
-        folder.mkdir(mode=0o750, parents=True, exist_ok=True)
-        around = _surround(order, edits, folder)
+        try:
+            folder.mkdir(mode=0o750, parents=True, exist_ok=True)
+            log = LogFile(folder / f"{order.attempt}.log", self._clock)
+        except OSError as fault:
+            raise CannotStart("CreateContainerError", f"log of the container: {fault}") from fault
         try:
             process = await self._spawner.spawn(around)
         except OSError as fault:
-            text = f'exec: "{order.words[0]}": {fault.strerror or fault}'
+            log.close()
+            where = f" {fault.filename}" if fault.filename not in (None, *around.words) else ""
+            text = f'exec: "{order.words[0]}": {fault.strerror or fault}{where}'
             raise CannotStart("RunContainerError", f"failed to start container: {text}") from fault
-        container_id = f"process://{order.pod.metadata.uid}-{order.name}-{order.attempt}-{process.pid}"
-        log = LogFile(folder / f"{order.attempt}.log", self._clock)
         self._keep_log(order, log)
+        container_id = f"process://{order.pod.metadata.uid}-{order.name}-{order.attempt}-{process.pid}"
         container = _Container(container_id, order, process, around, log, folder / "process.json")
-        container.mark.write_bytes(msgspec.json.encode(_Mark(process.pid, _read_start(process.pid))))
-        self._containers[container_id] = container
-        self._tasks.create_task(self._follow(container, report), name=f"container {order.name}")
-        return FoundContainer(order.name, container_id, self._clock.now().to_time(), _list_notes(order, edits))
+        with suppress(OSError):  # on a full disk, the next agent does not find it
+            container.mark.write_bytes(msgspec.json.encode(_Mark(process.pid, _read_start(process.pid))))
+        return container
 
     def _keep_log(self, order: ContainerOrder, log: LogFile) -> None:
         """Keep the logs of this run and of the one before."""
@@ -141,12 +164,15 @@ class ProcessRuntime:
     async def _follow(self, container: _Container, report: Report) -> None:
         process = container.process
         pipes = [("stdout", process.stdout), ("stderr", process.stderr)]
-        readers = [asyncio.ensure_future(_read(name, pipe.fileno(), container.log)) for name, pipe in pipes if pipe]
+        streams = [(name, Pieces(pipe.fileno())) for name, pipe in pipes if pipe is not None]
+        readers = [asyncio.ensure_future(_read(name, pieces, container.log)) for name, pieces in streams]
         try:
             code = await wait_for_exit(process)
+            for _, pieces in streams:
+                pieces.end_when_empty()  # a daemon that left the session may keep the other end open for ever
             await asyncio.gather(*readers)
         except asyncio.CancelledError:
-            kill_group(process.pid, signal.SIGKILL)  # the runtime ends, and its containers with it
+            kill_session(process.pid)  # the runtime ends, and its containers with it
             process.wait()
             raise
         finally:
@@ -179,7 +205,7 @@ class ProcessRuntime:
             async with asyncio.timeout(grace_seconds):
                 await container.ended.wait()
         except TimeoutError:
-            kill_group(pid, signal.SIGKILL)
+            kill_session(pid)
             await container.ended.wait()
 
     async def find_running(self, pod: Pod, report: Callable[[str, ContainerEnd], None]) -> Sequence[FoundContainer]:
@@ -261,8 +287,8 @@ def _specs(pod: Pod) -> Sequence[Container | EphemeralContainer]:
     return (*pod.spec.init_containers, *pod.spec.containers, *pod.spec.ephemeral_containers)
 
 
-async def _read(stream: str, source: int, log: LogFile) -> None:
-    async for piece in read_pieces(source):
+async def _read(stream: str, pieces: Pieces, log: LogFile) -> None:
+    async for piece in pieces:
         log.write(stream, piece)
 
 
@@ -287,13 +313,11 @@ def end_leftover(mark: Path) -> None:
     except (OSError, msgspec.DecodeError):
         return
     if left.started and _read_start(left.pid) == left.started:
-        kill_group(left.pid, signal.SIGKILL)
+        kill_session(left.pid)
     mark.unlink(missing_ok=True)
 
 
 def _read_start(pid: int) -> str:
     """When the kernel started a process, in its own ticks; empty for one that is gone."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return ""
+    stat = read_stat(pid)
+    return stat[_STARTED] if len(stat) > _STARTED else ""

@@ -198,7 +198,7 @@ class SimulatedRuntime:
         return self._read(chosen, options)
 
     async def _read(self, chosen: _Container, options: LogOptions) -> AsyncGenerator[bytes, None]:
-        lines = [LogLine(chosen.started_at, "stdout", each.encode()) for each in chosen.lines]
+        lines = [LogLine(str(chosen.started_at).encode(), each.encode()) for each in chosen.lines]
         for piece in render_lines(select_lines(lines, options, self._clock.now()), options):
             yield piece
         while options.follow and not chosen.has_ended:

@@ -5,6 +5,7 @@ of its own, so that it can be ended with everything it started.
 """
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
@@ -12,14 +13,17 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Final
 
-__all__ = ["ProcessOrder", "Spawner", "find_cpus", "kill_group", "read_pieces", "wait_for_exit"]
+__all__ = ["Pieces", "ProcessOrder", "Spawner", "find_cpus", "kill_group", "kill_session", "read_stat", "wait_for_exit"]
 
 _CPUSET_PREFIX: Final = "DRA_CPUSET_"
 """Variables by which CPU drivers tell which processors a container may use."""
 
 _PIECE_BYTES: Final = 32 << 10
+_SESSION: Final = 3
+"""The field of `/proc/<pid>/stat` that has the session, counted from the state."""
 
 Stream = int | IO[bytes] | None
 
@@ -69,6 +73,8 @@ def _spawn(order: ProcessOrder) -> subprocess.Popen[bytes]:
             stderr=order.stderr,
             start_new_session=not order.has_terminal,
         )
+    except ValueError as fault:  # a word, a variable or a path with a zero in it
+        raise OSError(errno.EINVAL, str(fault)) from fault
     finally:
         os.sched_setaffinity(0, usual)
 
@@ -91,7 +97,7 @@ def _parse_cpus(text: str) -> frozenset[int]:
 
 
 async def wait_for_exit(process: subprocess.Popen[bytes]) -> int:
-    """Wait until a process has ended; its code, negative for a signal. Nothing of its group outlives it."""
+    """Wait until a process has ended; its code, negative for a signal. Nothing of its session outlives it."""
     loop = asyncio.get_running_loop()
     descriptor = os.pidfd_open(process.pid)
     ended = asyncio.Event()
@@ -101,34 +107,65 @@ async def wait_for_exit(process: subprocess.Popen[bytes]) -> int:
     finally:
         loop.remove_reader(descriptor)
         os.close(descriptor)
-    kill_group(process.pid, signal.SIGKILL)
+    await asyncio.to_thread(kill_session, process.pid)
     return process.wait()
 
 
-async def read_pieces(source: int) -> AsyncGenerator[bytes, None]:
+class Pieces:
     """What is written to the other end of a pipe or terminal, as it comes, until nobody has it open any more."""
-    loop = asyncio.get_running_loop()
-    os.set_blocking(source, False)
-    readable = asyncio.Event()
-    loop.add_reader(source, readable.set)
-    try:
-        while True:
-            await readable.wait()
-            try:
-                piece = os.read(source, _PIECE_BYTES)
-            except BlockingIOError:
-                readable.clear()
-                continue
-            except OSError:  # how the end of a terminal shows
-                return
-            if not piece:
-                return
-            yield piece
-    finally:
-        loop.remove_reader(source)
+
+    def __init__(self, source: int) -> None:
+        self._source = source
+        self._is_last = False
+        self._readable = asyncio.Event()
+
+    def end_when_empty(self) -> None:
+        """Whoever counts has ended: wait no longer for those that have the other end open still."""
+        self._is_last = True
+        self._readable.set()
+
+    async def __aiter__(self) -> AsyncGenerator[bytes, None]:
+        loop = asyncio.get_running_loop()
+        os.set_blocking(self._source, False)
+        loop.add_reader(self._source, self._readable.set)
+        try:
+            while True:
+                await self._readable.wait()
+                try:
+                    piece = os.read(self._source, _PIECE_BYTES)
+                except BlockingIOError:
+                    if self._is_last:
+                        return
+                    self._readable.clear()
+                    continue
+                except OSError:  # how the end of a terminal shows
+                    return
+                if not piece:
+                    return
+                yield piece
+                await asyncio.sleep(0)  # who writes without end must not keep others from their turn
+        finally:
+            loop.remove_reader(self._source)
 
 
 def kill_group(pid: int, number: int) -> None:
-    """Send a signal to a process and everything it started in its session. One that is gone is a no-op."""
+    """Send a signal to a process and what it started in its group. One that is gone is a no-op."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, number)
+
+
+def kill_session(pid: int) -> None:
+    """Kill everything that a process started in its session, in whichever group, and the process itself."""
+    kill_group(pid, signal.SIGKILL)
+    for each in Path("/proc").iterdir():
+        if each.name.isdecimal() and read_stat(int(each.name))[_SESSION:][:1] == [str(pid)]:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(int(each.name), signal.SIGKILL)
+
+
+def read_stat(pid: int) -> list[str]:
+    """What the kernel says of a process, from its state on; nothing of one that is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
