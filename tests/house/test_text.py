@@ -49,8 +49,7 @@ def test_ends_with_a_newline_and_no_space_before_it() -> None:
         for file in text_files()
         if (text := file.read_text(encoding="utf-8"))
         and (not text.endswith("\n") or re.search(r"[ \t]\n", text))
-        and "golden" not in file.parts
-        and "cases" not in file.parts
+        and not {"golden", "cases", "recorded"} & set(file.parts)
     ]
     assert untidy == []
 
