@@ -17,6 +17,7 @@ from dray.allocator.counting import CounterCount
 from dray.allocator.ids import DeviceId, PoolId, claim_ref
 from dray.allocator.nodematch import find_only_node
 from dray.allocator.taintrules import apply_taint_rules
+from dray.allocator.tolerations import is_blocking, render_taint
 from dray.allocator.topology import Spot, find_parents, find_spot
 from dray.api.core.node import Node
 from dray.api.core.pod import Pod
@@ -30,7 +31,6 @@ from dray.values.quantity import Quantity
 __all__ = ["DeviceEntry", "Facts", "Holder", "Inventory", "State", "take_inventory"]
 
 
-_SHUTTING: Final = ("NoSchedule", "NoExecute")
 _NOT_PUBLISHED: Final = "not published"
 
 
@@ -242,11 +242,8 @@ def _make_entry(
         device=name.name,
         state=state,
         holders=holders,
-        taints=tuple(
-            f"{each.key}={each.value}:{each.effect}" if each.value else f"{each.key}:{each.effect}"
-            for each in device.taints
-        ),
-        is_shut=any(each.effect in _SHUTTING for each in device.taints),
+        taints=tuple(map(render_taint, device.taints)),
+        is_shut=any(map(is_blocking, device.taints)),
         ailments=trouble.ailments,
         blocked_by=tuple(dict.fromkeys(trouble.blocked_by)) if state is State.BLOCKED else (),
         parent=spot.parent,

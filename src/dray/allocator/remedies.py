@@ -18,7 +18,7 @@ from dray.allocator.plans import Plan
 from dray.allocator.reasons import Remedy, RemedyCode
 from dray.allocator.requests import Demand, Shape
 from dray.allocator.survey import name_value
-from dray.allocator.tolerations import first_intolerable
+from dray.allocator.tolerations import first_intolerable, render_taint
 from dray.allocator.view import NodeView
 from dray.allocator.whatif import ConstraintRef, fits, tolerating, with_clones, with_requests, without_constraints
 
@@ -177,6 +177,6 @@ def _tolerations(arena: Arena, occupancy: Occupancy, view: NodeView, options: Se
         for place in bits(option.selected & ~option.candidates & ~inoperable):
             taint = first_intolerable(view.devices[place].taints, option.demand.tolerations)
             if taint is not None:
-                taints[f"{taint.key}={taint.value}:{taint.effect}"] = None
+                taints[render_taint(taint)] = None
     if taints and fits(tolerating(arena, inoperable), occupancy):
         yield Remedy(RemedyCode.TOLERATE_TAINTS, tuple(taints), len(taints))

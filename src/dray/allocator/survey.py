@@ -17,7 +17,7 @@ from dray.allocator.reasons import Fall, ReasonCode, RequestExplanation
 from dray.allocator.requests import Demand
 from dray.allocator.slices import Reads
 from dray.allocator.solve import rules_of
-from dray.allocator.tolerations import first_intolerable
+from dray.allocator.tolerations import first_intolerable, render_taint
 from dray.allocator.view import NodeView
 from dray.api.resource.device import Device, DeviceAttribute
 
@@ -80,7 +80,7 @@ class Surveyor:
             taint = first_intolerable(device.taints, option.demand.tolerations)
             if taint is None:
                 return Fall(ReasonCode.NODE_OPERATIONS_NEEDED, 1)
-            return Fall(ReasonCode.TAINTED, 1, f"{taint.key}={taint.value}:{taint.effect}")
+            return Fall(ReasonCode.TAINTED, 1, render_taint(taint))
         for rule in self._rules:
             if rule.shut(option) >> place & 1:
                 return self._shut(rule, place)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dray.api.resource.device import DeviceTaint
 from dray.api.resource.request import DeviceToleration, TaintEffect, TolerationOperator
 
-__all__ = ["first_intolerable", "is_tolerated"]
+__all__ = ["first_intolerable", "is_blocking", "is_tolerated", "render_taint"]
 
 _BLOCKING = frozenset({TaintEffect.NO_SCHEDULE, TaintEffect.NO_EXECUTE})
 
@@ -18,9 +18,19 @@ def first_intolerable(taints: Iterable[DeviceTaint], tolerations: tuple[DeviceTo
     Effects that are not known inform only, as `None` does.
     """
     for taint in taints:
-        if taint.effect in _BLOCKING and not any(is_tolerated(taint, each) for each in tolerations):
+        if is_blocking(taint) and not any(is_tolerated(taint, each) for each in tolerations):
             return taint
     return None
+
+
+def is_blocking(taint: DeviceTaint) -> bool:
+    """Whether a taint keeps away who does not tolerate it, and does not only inform."""
+    return taint.effect in _BLOCKING
+
+
+def render_taint(taint: DeviceTaint) -> str:
+    """`key=value:Effect`, or `key:Effect` without a value."""
+    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
 
 
 def is_tolerated(taint: DeviceTaint, toleration: DeviceToleration) -> bool:

@@ -139,11 +139,14 @@ class Rehearsal:
         if pod is None:
             raise SubjectError(f"there is no pod {name.namespace}/{name.name}", _suggest("pod", name, self._pods))
         is_member = find_group_name(pod) is not None
-        if is_member:  # trying a pod of a gang moves its siblings: each is looked at with fresh eyes
-            self._state = self._build()
         waits: list[Wait] = []
         pod = self._with_priority(pod, waits) if is_new else pod
+        if is_member:  # trying a pod of a group moves its siblings: each is looked at with fresh eyes
+            self._state = self._build()
+            self._complete_siblings(pod, is_new=is_new)
         pod = self._with_claims(pod, waits, is_new=is_new)
+        if is_member:
+            step(self._state, Changed(self._pods[name], pod), self._now)
         return explain_pod(self._state, pod, self._now, waits, commit=is_new and not is_member)
 
     def explain_claim(self, name: ObjectName) -> Account:
@@ -173,6 +176,12 @@ class Rehearsal:
             return pod
         policy = chosen.preemption_policy or pod.spec.preemption_policy
         return replace(pod, spec=replace(pod.spec, priority=chosen.value, preemption_policy=policy))
+
+    def _complete_siblings(self, pod: Pod, *, is_new: bool) -> None:
+        """Give the other pods of a group their claims."""
+        for other in self._pods.values():
+            if find_group_name(other) == find_group_name(pod) and other.metadata.uid != pod.metadata.uid:
+                step(self._state, Changed(other, self._with_claims(other, [], is_new=is_new)), self._now)
 
     def _with_claims(self, pod: Pod, waits: list[Wait], *, is_new: bool) -> Pod:
         """The pod with claims for its templates, as the controller would make them."""

@@ -22,8 +22,8 @@ def render_account(account: Account) -> str:
 def _head(account: Account) -> str:
     kind = "pod" if account.kind == "Pod" else "claim"
     lines = [f"{kind} {account.namespace}/{account.name}: {account.code}", f"  {account.summary}"]
-    if account.message:
-        lines.append(f"  kube-scheduler says: {account.message}")
+    if account.message and account.message not in account.summary:
+        lines.append(f"  in the scheduler's words: {account.message}")
     if account.used_by:
         lines.append(f"  used by {', '.join(account.used_by)}")
     return _text(lines)

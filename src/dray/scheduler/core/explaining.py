@@ -29,6 +29,7 @@ from dray.scheduler.core.decide import Chosen, Decision, Erred, decide_pod, on_n
 from dray.scheduler.core.decide import Refused as NoNode
 from dray.scheduler.core.devices import PLUGIN, variants
 from dray.scheduler.core.extended import is_unmade
+from dray.scheduler.core.groupfare import GroupFare, try_group
 from dray.scheduler.core.misses import explain_devices, fold_refusals
 from dray.scheduler.core.moment import Moment
 from dray.scheduler.core.orders import Evict, Order
@@ -41,6 +42,7 @@ from dray.scheduler.core.waits import list_claim_waits, list_pod_waits
 __all__ = ["explain_claim", "explain_pod"]
 
 _CLAIM: Final = "ResourceClaim"
+_SCHEDULED: Final = "PodScheduled"
 _NO_DEVICES: Final = frozenset(UnschedulableReason)
 _HOPELESS: Final = frozenset(
     {
@@ -66,8 +68,10 @@ def explain_pod(
         return _about(pod, "Pod", Situation.DELETING, "the pod is being deleted and was never on a node")
     waits = (*known, *list_pod_waits(state, pod, now))
     if any(each.code in _HOPELESS for each in waits):
-        return _waiting(_about(pod, "Pod", Situation.WAITS, ""), waits)
-    waits += _place_siblings(state, pod, now)
+        return _quote(pod, _waiting(_about(pod, "Pod", Situation.WAITS, ""), waits))
+    fare = try_group(state, pod, now)
+    if fare is not None:
+        return _quote(pod, _explain_member(state, pod, fare, waits, now))
     attempt = make_attempt(state, pod, now)
     decision = decide_pod(pod, attempt)
     account = _describe(state, pod, decision, now)
@@ -79,7 +83,16 @@ def explain_pod(
             waits += (Wait(WaitCode.PREEMPTION, text, is_blocking=False),)
     if commit and isinstance(decision, Chosen):
         _commit(state, pod, decision)
-    return _waiting(account, waits)
+    return _quote(pod, _waiting(account, waits))
+
+
+def _quote(pod: Pod, account: Account) -> Account:
+    """With what the scheduler at work has said of the pod, where that is something else than what it would say now."""
+    said = next((each for each in pod.status.conditions if each.type == _SCHEDULED and each.status == "False"), None)
+    if said is None or not said.message or account.code is Situation.FITS:
+        return account
+    is_the_same = account.message and said.message.startswith(account.message.removesuffix("."))
+    return account if is_the_same else replace(account, message=said.message)
 
 
 def _waiting(account: Account, waits: tuple[Wait, ...]) -> Account:
@@ -132,25 +145,31 @@ def _list_unreserved(pod: Pod, claims: Iterable[ResourceClaim]) -> Iterator[Wait
 # Pods that look for a node
 
 
-def _place_siblings(state: SchedulerState, pod: Pod, now: Moment) -> tuple[Wait, ...]:
-    """Let the other pods of a gang take their places first: all or none of them count."""
-    key = find_group_key(pod)
-    group = state.groups.get(key) if key is not None else None
-    if key is None or group is None or group.spec.scheduling_policy.gang is None:
-        return ()
-    left_over = 0
-    for uid, other in state.members.get(key, {}).items():
-        if uid == pod.metadata.uid or other.spec.node_name or is_terminal(other):
-            continue
-        decision = decide_pod(other, make_attempt(state, other, now))
-        if isinstance(decision, Chosen):
-            _commit(state, other, decision)
-        else:
-            left_over += 1
-    if not left_over:
-        return ()
-    text = f"of the other pods of group {key[1]} {left_over} fit on no node, and the pods of a gang go together"
-    return (Wait(WaitCode.GROUP_INCOMPLETE, text),)
+def _explain_member(state: SchedulerState, pod: Pod, fare: GroupFare, waits: tuple[Wait, ...], now: Moment) -> Account:
+    """Where a pod of a group goes with the others; or what the pod lacks that keeps them all from being placed."""
+    last = list(fare.decisions.values())[-1] if fare.decisions else None
+    if fare.obstacle:
+        account = _about(pod, "Pod", Situation.WAITS, "")
+        if isinstance(last, NoNode):
+            account = replace(_describe_refusal(state, pod, last), summary="", message="")
+            account = replace(account, nearest=_spare_siblings(state, pod, account.nearest))
+        return _waiting(account, (*waits, Wait(WaitCode.GROUP_INCOMPLETE, fare.obstacle)))
+    decision = fare.decisions.get(pod.metadata.uid, last)
+    account = _about(pod, "Pod", Situation.WAITS, "") if decision is None else _describe(state, pod, decision, now)
+    return _waiting(account, waits)
+
+
+def _spare_siblings(state: SchedulerState, pod: Pod, miss: Miss | None) -> Miss | None:
+    """Without the advice to take devices from those for whose sake the pod waits."""
+    if miss is None:
+        return None
+    names = [
+        f"{other.metadata.namespace}/{name}"
+        for other in state.members.get(find_group_key(pod) or ("", ""), {}).values()
+        for name in list_claim_names(other)
+    ]
+    ways = (each for each in miss.ways_out if not any(name in each.text for name in names))
+    return replace(miss, ways_out=tuple(ways))
 
 
 def _list_victims(orders: Iterable[Order]) -> Iterator[str]:

@@ -48,6 +48,8 @@ class GroupTrial:
     refused: dict[str, Refused] = field(default_factory=dict)
     error: str = ""
     stands: bool = True
+    fits: bool = False
+    """Whether enough of them fit, even if it does not stand any more."""
 
     @property
     def untried(self) -> int:
@@ -99,6 +101,16 @@ class GroupTrials:
                     best = trial
         return first if best is None else self._try_order(best.nodes, best.order)
 
+    def survey(self, sites: Sequence[int] | None) -> list[GroupTrial]:
+        """How they fare on each site, or anywhere if there are none to keep to. Nothing of it counts afterwards."""
+        trials: list[GroupTrial] = []
+        for site in (None,) if sites is None else sites:
+            trial = self.anywhere() if site is None else self._try_site(site)
+            if trial.stands:
+                self._take_back(trial)
+            trials.append(trial)
+        return trials
+
     def _hopeful(self, sites: Iterable[int]) -> list[int]:
         """The sites with a node for some member, as far as it is alone."""
         nodes = 0
@@ -147,6 +159,7 @@ class GroupTrials:
             if trial.error or len(trial.placed) + trial.untried < self._needed:
                 self._take_back(trial)
                 break
+        trial.fits = trial.stands
         return trial
 
     def _attempt(self, uid: str, nodes: int | None) -> Attempt:
