@@ -20,7 +20,7 @@ from dray.api.writing import (
     plan_create,
     plan_status_update,
     plan_update,
-    settle_name,
+    require_name,
     settle_namespace,
     settle_resource_version,
 )
@@ -137,7 +137,7 @@ def _create(target: Target, sent: Line, context: CheckContext) -> PlannedWrite[A
 def _update(target: Target, line: Line, context: CheckContext) -> PlannedWrite[ApiObject]:
     old = _stored(target, line["old"])
     new = decode(target.kind, target.version, json.dumps(line["object"]).encode(), strict=True)
-    new = settle_namespace(target.kind, settle_name(target.kind, new, target.name), target.namespace)
+    new = settle_namespace(target.kind, require_name(target.kind, new, target.name), target.namespace)
     # The recording leaves out what differs between two runs; what was sent did name the version it had read.
     new = replace(new, metadata=replace(new.metadata, resource_version=old.metadata.resource_version))
     new = settle_resource_version(target.kind, target.version, new, old)

@@ -7,7 +7,7 @@ gets a second chance and an explanation in `mending`; what strict decoding refus
 
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -15,6 +15,7 @@ from dray.api.jsonsyntax import TOO_DEEP, explain_json_syntax, name_json_kind
 from dray.api.kind import Kind, Upgrade
 from dray.api.mending import ValueFault, decode_custom, mend
 from dray.api.meta import ApiObject, ListMeta
+from dray.api.scheme import is_known_kind
 from dray.api.shapes import get_shape, reshape
 from dray.api.strict import StrictFault, StrictReader
 from dray.api.struct import ApiStruct, always
@@ -23,6 +24,7 @@ from dray.errors import BadRequest, FieldError, ObjectRef
 __all__ = [
     "ApiList",
     "Codec",
+    "TypeMeta",
     "decode",
     "decode_list",
     "encode",
@@ -30,6 +32,7 @@ __all__ = [
     "encode_value",
     "find_strict_faults",
     "get_codec",
+    "read_type_meta",
     "summarise_body",
 ]
 
@@ -58,11 +61,31 @@ class ApiList(ApiStruct, Generic[K]):
     items: tuple[K, ...] = always(lambda: ())
 
 
-class _TypeMeta(msgspec.Struct, rename="camel"):
+class _RawTypeMeta(msgspec.Struct, rename="camel"):
     """What a text says it is."""
 
     api_version: object = None
     kind: object = None
+
+
+class TypeMeta(NamedTuple):
+    """What a text says it is; nothing counts as empty. `fault`: why it says nothing, as Go has it."""
+
+    api_version: str
+    kind: str
+    fault: str = ""
+
+
+def read_type_meta(text: bytes) -> TypeMeta:
+    """What any JSON text, without blanks around it, says it is."""
+    if not text.startswith(b"{"):
+        return TypeMeta("", "", f"json: cannot unmarshal {name_json_kind(text)} into {_GO_TYPE_META}")
+    meta = msgspec.json.decode(text, type=_RawTypeMeta)
+    for name, value in (("apiVersion", meta.api_version), ("kind", meta.kind)):
+        if value is not None and not isinstance(value, str):
+            found = name_json_kind(msgspec.json.encode(value))
+            return TypeMeta("", "", f"json: cannot unmarshal {found} into Go struct field .{name} of type string")
+    return TypeMeta(str(meta.api_version or ""), str(meta.kind or ""))
 
 
 class Codec(Generic[K]):
@@ -111,14 +134,18 @@ class Codec(Generic[K]):
     def _decode(self, text: bytes, *, strict: bool) -> K:
         thing = self._decode_wire(text)
         if thing.api_version not in ("", self._api_version) or thing.kind not in ("", self._kind.name):
-            raise self._explain_other_type(thing.api_version, thing.kind)
+            raise self._refuse_other_type(text, (thing.api_version, thing.kind), strict=strict)
         if strict and (faults := self._strict_reader.find_faults(text)):
-            raise self._refuse(f"strict decoding error: {', '.join(map(str, faults))}")
+            raise self.refuse_strictly(map(str, faults))
         return self._declare(thing)
 
     def find_strict_faults(self, text: bytes) -> list[StrictFault]:
         """The unknown and repeated fields of a text that `decode` takes, in its order."""
         return self._strict_reader.find_faults(text)
+
+    def refuse_strictly(self, faults: Iterable[str]) -> BadRequest:
+        """The error for what strict decoding does not take."""
+        return self._refuse(f"strict decoding error: {', '.join(faults)}")
 
     def encode(self, thing: K) -> bytes:
         """Write one object, with the kind and the version it is written in."""
@@ -157,10 +184,17 @@ class Codec(Generic[K]):
         return thing
 
     def _decode_slowly(self, text: bytes) -> ApiObject:
-        text = msgspec.json.format(text, indent=-1)
-        api_version, kind = self._read_type(text)
+        try:
+            text = msgspec.json.format(text, indent=-1)
+        except msgspec.DecodeError as fault:
+            raise self._explain_syntax(text, explain_json_syntax(text) or str(fault)) from fault
+        if text == b"null":
+            text = b"{}"  # null says of nothing what it is
+        api_version, kind, unsaid = read_type_meta(text)
+        if unsaid:
+            raise self._explain_syntax(text, unsaid)
         if api_version not in ("", self._api_version) or kind not in ("", self._kind.name):
-            raise self._explain_other_type(api_version, kind)
+            raise self._refuse_other_type(text, (api_version, kind), strict=False)
         try:
             thing: ApiObject = self._wire_decoder.decode(mend(get_shape(self.wire_struct), text))
         except ValueFault as fault:
@@ -168,18 +202,6 @@ class Codec(Generic[K]):
         except msgspec.ValidationError as fault:
             raise self._refuse(str(fault)) from fault
         return thing
-
-    def _read_type(self, text: bytes) -> tuple[str, str]:
-        """What any JSON text says it is; nothing counts as empty. Raises BadRequest where it cannot say it so."""
-        if not text.startswith(b"{"):
-            raise self._explain_syntax(text, f"json: cannot unmarshal {name_json_kind(text)} into {_GO_TYPE_META}")
-        meta = msgspec.json.decode(text, type=_TypeMeta)
-        for name, value in (("apiVersion", meta.api_version), ("kind", meta.kind)):
-            if value is not None and not isinstance(value, str):
-                found = name_json_kind(msgspec.json.encode(value))
-                detail = f"json: cannot unmarshal {found} into Go struct field .{name} of type string"
-                raise self._explain_syntax(text, detail)
-        return str(meta.api_version or ""), str(meta.kind or "")
 
     def _declare(self, thing: Any) -> K:
         """Bring what was decoded into the declared shape, naming the declared version."""
@@ -202,11 +224,18 @@ class Codec(Generic[K]):
         message = f'{name} in version "{self._version}" cannot be handled as a {name}: {detail}'
         return BadRequest(message, self._about, faults)
 
-    def _explain_other_type(self, api_version: str, kind: str) -> BadRequest:
+    def _refuse_other_type(self, text: bytes, named: tuple[str, str], *, strict: bool) -> BadRequest:
+        """Why an object that says it is of another kind or version is none of this one."""
         name = self._kind.name
-        kind = kind or name
-        version = (api_version or self._api_version).rpartition("/")[2]
-        if api_version in ("", self._api_version):
+        api_version, kind = named[0] or self._api_version, named[1] or name
+        version = api_version.rpartition("/")[2]
+        if api_version.count("/") > 1:
+            return self._unrecognized(text, f"unexpected GroupVersion string: {api_version}")
+        if kind == name and any(self._kind.api_version(each.name) == api_version for each in self._kind.versions):
+            get_codec(self._kind, version).decode(text, strict=strict)
+            detail = f"does not match the expected API version ({self._api_version})"
+            return BadRequest(f"the API version in the data ({api_version}) {detail}", self._about)
+        if is_known_kind(api_version, kind):
             internal = self._kind.group.partition(".")[0] or "core"
             detail = f"converting ({version}.{kind}) to ({internal}.{name}): unknown conversion"
         else:
@@ -214,9 +243,12 @@ class Codec(Generic[K]):
         return BadRequest(f'{kind} in version "{version}" cannot be handled as a {name}: {detail}', self._about)
 
     def _explain_syntax(self, text: bytes, detail: str) -> BadRequest:
+        return self._unrecognized(text, f"couldn't get version/kind; json parse error: {detail}")
+
+    def _unrecognized(self, text: bytes, detail: str) -> BadRequest:
         return BadRequest(
             f"the object provided is unrecognized (must be of type {self._kind.name}): "
-            f"couldn't get version/kind; json parse error: {detail} ({summarise_body(text)})",
+            f"{detail} ({summarise_body(text)})",
             self._about,
         )
 

@@ -65,6 +65,8 @@ def check_changed_metadata(new: ApiObject, old: ApiObject) -> list[FieldError]:
     """Faults of the metadata of an object that takes the place of `old`."""
     meta, before = new.metadata, old.metadata
     faults: list[FieldError] = []
+    if meta.finalizers != before.finalizers:
+        faults += _check_finalizers(meta.finalizers)
     if before.deletion_timestamp is not None:
         faults += _check_no_new_finalizers(meta.finalizers, before.finalizers)
     if not meta.resource_version:
@@ -121,15 +123,15 @@ def check_owner_references(references: Sequence[OwnerReference], path: FieldPath
 
 
 def _check_owner_reference(reference: OwnerReference, path: FieldPath) -> Iterator[FieldError]:
-    group, _, version = reference.api_version.rpartition("/")
-    if not version:
-        yield invalid(path / "apiVersion", reference.api_version, "version must not be empty")
-    for name, value in (("kind", reference.kind), ("name", reference.name)):
+    group, slash, version = reference.api_version.partition("/")
+    if not reference.api_version:
+        yield required(path / "apiVersion", "must not be empty")
+    elif "/" in version or (slash and not version):
+        yield invalid(path / "apiVersion", reference.api_version, "must be <group>/<version> or <version>")
+    for name, value in (("kind", reference.kind), ("name", reference.name), ("uid", reference.uid)):
         if not value:
-            yield invalid(path / name, value, "must not be empty")
-    if not reference.uid:
-        yield required(path / "uid", "must not be empty")
-    if (group, version, reference.kind) == ("", "v1", "Event"):
+            yield required(path / name, "must not be empty")
+    if (group, slash, reference.kind) == ("v1", "", "Event"):
         yield invalid(path, reference, "/v1, Kind=Event is disallowed from being an owner")
 
 
@@ -168,9 +170,9 @@ def _check_contents(meta: ObjectMeta, *, is_update: bool = False) -> list[FieldE
 
 def _check_finalizers(finalizers: Sequence[str]) -> Iterator[FieldError]:
     path = METADATA / "finalizers"
-    for index, finalizer in enumerate(finalizers):
+    for finalizer in finalizers:
         for fault in label_key_faults(finalizer):
-            yield invalid(path / index, finalizer, fault)
+            yield invalid(path, finalizer, fault)
     if _ORPHAN in finalizers and _FOREGROUND in finalizers:
         yield invalid(path, finalizers, f"finalizer {_ORPHAN} and {_FOREGROUND} cannot be both set")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -13,11 +13,22 @@ from dray.api.meta import ApiObject, ListMeta, ObjectMeta
 from dray.api.struct import ApiStruct, always
 from dray.values.times import Time
 
-__all__ = ["RowContent", "Table", "TableColumn", "TableRow", "render_table"]
+__all__ = [
+    "META_VERSION",
+    "PLAIN_TABLE",
+    "PartialObjectMetadata",
+    "RowContent",
+    "Table",
+    "TableColumn",
+    "TableForm",
+    "TableRow",
+    "render_table",
+]
 
 K = TypeVar("K", bound=ApiObject)
 
-_API_VERSION = "meta.k8s.io/v1"
+META_VERSION: Final = "meta.k8s.io/v1"
+"""What tables and bare metadata are written in, unless a client asks for the older form, which is the same."""
 _NO_OBJECT = msgspec.Raw(b"null")
 
 
@@ -27,6 +38,17 @@ class RowContent(StrEnum):
     NONE = "None"
     METADATA = "Metadata"
     OBJECT = "Object"
+
+
+class TableForm(NamedTuple):
+    """How a table is asked for."""
+
+    content: RowContent = RowContent.METADATA
+    api_version: str = META_VERSION
+
+
+PLAIN_TABLE: Final = TableForm()
+"""As clients ask for it if they say no more."""
 
 
 class TableColumn(ApiStruct):
@@ -51,24 +73,26 @@ class Table(ApiStruct):
     """A list of objects as a table."""
 
     kind: str = always(lambda: "Table")
-    api_version: str = always(lambda: _API_VERSION)
+    api_version: str = always(lambda: META_VERSION)
     metadata: ListMeta = always(ListMeta)
     column_definitions: tuple[TableColumn, ...] = always(lambda: ())
     rows: tuple[TableRow, ...] = always(lambda: ())
 
 
-class _PartialObjectMetadata(ApiStruct):
+class PartialObjectMetadata(ApiStruct):
+    """An object of which only the metadata is shown."""
+
     kind: str = always(lambda: "PartialObjectMetadata")
-    api_version: str = always(lambda: _API_VERSION)
+    api_version: str = always(lambda: META_VERSION)
     metadata: ObjectMeta = always(ObjectMeta)
 
 
 def render_table(
-    kind: Kind[K], things: Iterable[K], now: Time, *, version: str, content: RowContent = RowContent.METADATA
+    kind: Kind[K], things: Iterable[K], now: Time, *, version: str, form: TableForm = PLAIN_TABLE
 ) -> Table:
     """The table of some objects at a moment, ages included. Clients show the cells as they are."""
     columns = tuple(map(_describe, kind.columns))
-    embed = _embedding(kind, version, content)
+    embed = _embedding(kind, version, form)
     rows = tuple(
         TableRow(
             cells=tuple(column.cell(thing, now) for column in kind.columns),
@@ -77,7 +101,7 @@ def render_table(
         )
         for thing in things
     )
-    return Table(column_definitions=columns, rows=rows)
+    return Table(api_version=form.api_version, column_definitions=columns, rows=rows)
 
 
 def _describe(column: Column[K]) -> TableColumn:
@@ -90,10 +114,12 @@ def _describe(column: Column[K]) -> TableColumn:
     )
 
 
-def _embedding(kind: Kind[K], version: str, content: RowContent) -> Callable[[K], msgspec.Raw]:
-    if content is RowContent.NONE:
+def _embedding(kind: Kind[K], version: str, form: TableForm) -> Callable[[K], msgspec.Raw]:
+    if form.content is RowContent.NONE:
         return lambda thing: _NO_OBJECT
-    if content is RowContent.OBJECT:
+    if form.content is RowContent.OBJECT:
         codec = get_codec(kind, version)
         return lambda thing: msgspec.Raw(codec.encode(thing))
-    return lambda thing: msgspec.Raw(encode_value(_PartialObjectMetadata(metadata=thing.metadata)))
+    return lambda thing: msgspec.Raw(
+        encode_value(PartialObjectMetadata(api_version=form.api_version, metadata=thing.metadata))
+    )

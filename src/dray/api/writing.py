@@ -18,19 +18,23 @@ from dray.api.meta import ApiObject, ObjectMeta
 from dray.api.metachecks import check_changed_metadata, check_new_metadata
 from dray.errors import ApiError, BadRequest, Conflict, FieldError, Invalid, ObjectRef, invalid
 from dray.values.fieldpath import METADATA
+from dray.values.quoting import quote
 
 __all__ = [
     "PlannedWrite",
     "get_reference",
+    "parse_version",
     "plan_create",
     "plan_status_update",
     "plan_update",
-    "settle_name",
+    "require_name",
     "settle_namespace",
     "settle_resource_version",
 ]
 
 K = TypeVar("K", bound=ApiObject)
+
+_MAX_VERSION = 2**64
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,26 +73,28 @@ def settle_namespace(kind: Kind[K], thing: K, namespace: str) -> K:
     return replace(thing, metadata=replace(thing.metadata, namespace=namespace))
 
 
-def settle_name(kind: Kind[K], thing: K, name: str) -> K:
-    """Give an update the name in its path. Raises BadRequest if the object names itself otherwise."""
+def require_name(kind: Kind[K], thing: K, name: str) -> K:
+    """The object of an update, which has to bear the name in its path. Raises BadRequest if it does not."""
     named = thing.metadata.name
     if named == name:
         return thing
     if named:
         text = f"the name of the object ({named}) does not match the name on the URL ({name})"
-        raise BadRequest(text, get_reference(kind, thing))
-    return replace(thing, metadata=replace(thing.metadata, name=name))
+    else:
+        text = f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
+    raise BadRequest(text, get_reference(kind, thing))
 
 
 def settle_resource_version(kind: Kind[K], version: str, new: K, old: K) -> K:
     """Hold an update against the stored object.
 
-    Without a resource version it goes against whatever is stored, where this version of the kind allows that, and is
-    refused with Invalid where not. Raises Conflict for any other than the stored one.
+    Without a resource version, or with 0, it goes against whatever is stored, where this version of the kind allows
+    that, and is refused with Invalid where not. Raises Conflict for any other than the stored one, ApiError for what is
+    no number.
     """
     about = get_reference(kind, old)
     sent, stored = new.metadata.resource_version, old.metadata.resource_version
-    if not sent:
+    if sent != stored and not parse_version(sent or "0"):
         served = kind.find_version(version)
         if served is not None and not served.unconditional_update:
             fault = invalid(METADATA / "resourceVersion", 0, "must be specified for an update")
@@ -104,13 +110,27 @@ def settle_resource_version(kind: Kind[K], version: str, new: K, old: K) -> K:
     return new
 
 
+def parse_version(text: str) -> int:
+    """A resource version as the number that it is. Raises ApiError, in Go's words, for what is none."""
+    if not (text.isascii() and text.isdigit()):
+        raise ApiError(f"strconv.ParseUint: parsing {quote(text)}: invalid syntax")
+    if int(text) >= _MAX_VERSION:
+        raise ApiError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
+    return int(text)
+
+
+def _is_of_a_stored_object(version: str) -> bool:
+    """Whether it is the version of an object that is stored: what is no number is not looked at."""
+    return version.isascii() and version.isdigit() and int(version) != 0
+
+
 def plan_create(kind: Kind[K], new: K, context: CheckContext) -> PlannedWrite[K]:
     """Plan to store a new object, decoded and in its namespace.
 
     The caller gives the uid, and the name if it is to be generated; what the client says about either is not looked at.
     Raises ApiError for a resource version, which only stored objects have.
     """
-    if new.metadata.resource_version:
+    if _is_of_a_stored_object(new.metadata.resource_version):
         raise ApiError("resourceVersion should not be set on objects to be created", get_reference(kind, new))
     new = kind.default(new, context.now)
     meta = replace(
@@ -119,6 +139,7 @@ def plan_create(kind: Kind[K], new: K, context: CheckContext) -> PlannedWrite[K]
         deletion_timestamp=None,
         deletion_grace_period_seconds=None,
         self_link="",
+        resource_version="",
         generation=1 if kind.counts_generations else new.metadata.generation,
     )
     new = kind.prepare_create(replace(new, metadata=meta))

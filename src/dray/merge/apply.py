@@ -126,9 +126,13 @@ def _timeless(entries: Iterable[JsonObject]) -> Ownership:
 
 
 def _refuse_other_types(scope: WriteScope, config: JsonObject) -> None:
-    api_version, kind = config.get("apiVersion") or "", config.get("kind") or ""
+    api_version, kind = _text(config.get("apiVersion")), _text(config.get("kind"))
     if (api_version, kind) != (scope.api_version, scope.kind):
         raise BadRequest(f"invalid object type: {_name_type(api_version, kind)}")
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _name_type(api_version: str, kind: str) -> str:
@@ -150,7 +154,7 @@ def _name_object(scope: WriteScope, value: JsonObject) -> str:
     metadata = value.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     type_name = _name_type(scope.api_version, scope.kind)
-    return f"{metadata.get('namespace', '')}/{metadata.get('name', '')}; {type_name}"
+    return f"{_text(metadata.get('namespace'))}/{_text(metadata.get('name'))}; {type_name}"
 
 
 def _read_strict(live: JsonObject | None) -> Ownership:

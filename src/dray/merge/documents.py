@@ -33,10 +33,13 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 def read_patch(text: bytes, *, prefix: str = "error decoding patch: ") -> PatchText:
-    """Read any JSON. Raises BadRequest for what is none; `prefix` opens the message."""
+    """Read any JSON. Raises BadRequest for what is none, and for what cannot be held, where `prefix` opens the message.
+
+    What is not UTF-8 becomes the replacement character.
+    """
     try:
         pairs = json.loads(
-            text.decode(),
+            text.decode(errors="replace"),
             object_pairs_hook=_Pairs,
             parse_constant=_refuse_constant,
             parse_int=_read_integer,
@@ -46,10 +49,9 @@ def read_patch(text: bytes, *, prefix: str = "error decoding patch: ") -> PatchT
         value = _fold(pairs, "", duplicates)
     except RecursionError as fault:
         raise BadRequest(prefix + TOO_DEEP) from fault
-    except UnicodeDecodeError as fault:
-        raise BadRequest(f"{prefix}the text is not UTF-8") from fault
     except ValueError as fault:
-        raise BadRequest(prefix + (explain_json_syntax(text) or str(fault))) from fault
+        is_json = explain_json_syntax(text) is None
+        raise BadRequest(prefix + str(fault) if is_json else "invalid JSON patch") from fault
     return PatchText(value, tuple(f"duplicate field {quote(path)}" for path in duplicates))
 
 

@@ -14,9 +14,10 @@ from dray.api.jsonsyntax import TOO_DEEP
 from dray.client.port import Command, Execution
 from dray.effects.log import Log
 from dray.errors import ApiError, BadRequest
+from dray.server.attributes import describe, describe_path, name_verb
 from dray.server.desk import Caller
 from dray.server.dispatch import Dispatcher, is_stream
-from dray.server.endpoints import PathNotFound, Target
+from dray.server.endpoints import PathNotFound
 from dray.server.execution import attend, choose_subprotocol
 from dray.server.faults import UnknownResource, describe_store_busy
 from dray.server.http import HttpCall, Receive, Reply, Scope, Send, reply_failure, send_reply
@@ -25,6 +26,7 @@ from dray.server.options import parse_query
 from dray.server.permission.denial import refuse
 from dray.server.podstreams import start_command
 from dray.server.ports import AccessAttributes, Authenticator, User
+from dray.server.printing import print_failure
 from dray.server.site import Site
 from dray.store.port import StoreBusy, StoreError
 
@@ -32,7 +34,7 @@ __all__ = ["Application"]
 
 T = TypeVar("T")
 
-_METHOD_VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "patch", "GET": "get", "HEAD": "get"}
+_REFUSED: Final = 400
 _NO_CACHE: Final = (b"cache-control", b"no-cache, private")
 _NOT_FOUND: Final = Reply(404, b"404 page not found\n", "text/plain; charset=utf-8")
 
@@ -64,6 +66,8 @@ class Application:
         reply = await self._attempt(call, self._serve)
         base = self._base_headers(call)
         if reply.stream is None:
+            if reply.code >= _REFUSED:
+                reply = print_failure(reply, call)
             await send_reply(reply, send, base)
         else:
             await self._stream(call, reply, send, base)
@@ -110,13 +114,13 @@ class Application:
         try:
             target = self._desk.routes.resolve(path)
         except PathNotFound:
-            self._require(user, AccessAttributes(verb=call.method.lower(), path=path))
+            self._require(user, describe_path(call))
             return await self._site.answer(call)
         except UnknownResource:
-            self._require(user, AccessAttributes(verb=call.method.lower(), path=path))
+            self._require(user, describe_path(call))
             raise
-        verb = _name_verb(call, target)
-        self._require(user, _describe(verb, target, call))
+        verb = name_verb(call, target)
+        self._require(user, describe(verb, target, call))
         caller = Caller(user, _read_manager(call), verb=verb)
         reply = await self._dispatcher.dispatch(verb, target, call, caller)
         self._metrics.count(verb, target.endpoint.form.resource, reply.code)
@@ -128,7 +132,7 @@ class Application:
         target = self._desk.routes.resolve(call.path)
         # A read in HTTP's words, and yet it acts: both are asked for, and so are they by Kubernetes.
         for verb in ("get", "create"):
-            self._require(user, _describe(verb, target, call))
+            self._require(user, describe(verb, target, call))
         if not is_stream(target):
             raise BadRequest("the request is not one that can be upgraded")
         protocol = choose_subprotocol(call.scope["subprotocols"])
@@ -179,44 +183,3 @@ def _read_manager(call: HttpCall) -> str:
     """The field manager of a client that names none: what stands before the first slash of its User-Agent."""
     agent = call.headers.get(b"user-agent", b"").decode("latin-1").partition("/")[0]
     return agent[:128] if agent and agent.isprintable() else "unknown"
-
-
-def _name_verb(call: HttpCall, target: Target) -> str:
-    method = call.method
-    if method == "DELETE":
-        return "delete" if target.name else "deletecollection"
-    if method in ("GET", "HEAD"):
-        if target.is_watch or (not target.name and _asks_to_watch(call.query)):
-            return "watch"
-        return "get" if target.name else "list"
-    return _METHOD_VERBS.get(method, method.lower())
-
-
-def _asks_to_watch(query: bytes) -> bool:
-    at = query.find(b"watch=")
-    if at < 0 and not query.endswith(b"watch"):
-        return False
-    return any(
-        name == b"watch" and value not in (b"false", b"0", b"False", b"no")
-        for name, _, value in (part.partition(b"=") for part in query.split(b"&"))
-    )
-
-
-def _describe(verb: str, target: Target, call: HttpCall) -> AccessAttributes:
-    kind = target.endpoint.kind
-    name, field_selector = target.name, ""
-    if call.query and verb in ("list", "watch", "deletecollection"):
-        asked = next(iter(parse_query(call.query).get("fieldSelector", ())), "")
-        field_selector = asked
-        if asked.startswith("metadata.name=") and "," not in asked:
-            name = asked.removeprefix("metadata.name=").removeprefix("=")
-    return AccessAttributes(
-        verb=verb,
-        group=kind.group,
-        version=target.endpoint.version,
-        resource=kind.plural,
-        subresource=target.subresource,
-        namespace=target.namespace or "",
-        name=name,
-        field_selector=field_selector,
-    )

@@ -15,6 +15,7 @@ from dray.api.kind import Kind
 from dray.api.meta import ApiObject, ManagedFieldsEntry
 from dray.api.writing import (
     PlannedWrite,
+    parse_version,
     plan_status_update,
     plan_update,
     settle_resource_version,
@@ -59,7 +60,7 @@ async def change_stored(desk: Desk, target: Target, change: Change, options: Wri
         del caller.warnings[told:]
         record, old = desk.find(target)
         new = change.make(record, old)
-        is_pinned = change.verb != "patch" and bool(new.metadata.resource_version)
+        is_pinned = change.verb != "patch" and parse_version(new.metadata.resource_version or "0") > 0
         if change.verb == "update":
             _require_same_uid(target, new, old)
         elif change.verb == "patch" and not new.metadata.resource_version:

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from dray.api.meta import ApiObject
+from dray.api.meta import ApiObject, ObjectMeta
 from dray.api.writing import PlannedWrite, plan_create, settle_namespace
 from dray.errors import AlreadyExists
 from dray.server.admission.refusals import AccountPending
@@ -15,6 +15,7 @@ from dray.server.encoding import encode_put
 from dray.server.endpoints import Endpoint, Target
 from dray.server.options import WriteQuery
 from dray.server.ownership import own_creation
+from dray.server.repetition import drop_repeated_owners
 from dray.store.port import PreconditionFailed, Put
 
 __all__ = ["create", "create_applied", "without_version"]
@@ -47,6 +48,7 @@ class _Draft(NamedTuple):
 
 async def _create(desk: Desk, job: Job, draft: _Draft) -> Answer:
     thing = settle_namespace(job.target.endpoint.kind, draft.thing, job.target.namespace or "")
+    thing = drop_repeated_owners(thing, job.caller.warnings)
     is_named = bool(thing.metadata.name) or not thing.metadata.generate_name
     told = len(job.caller.warnings)
     for attempt in range(1, _MAX_NAMES + 1):
@@ -67,7 +69,7 @@ async def _create_once(desk: Desk, job: Job, draft: _Draft) -> Answer:
     name = meta.name
     if not name and meta.generate_name:
         name = meta.generate_name[:_STEM_CHARACTERS] + desk.entropy.suffix()
-    new = replace(draft.thing, metadata=replace(meta, uid=desk.entropy.uid(), name=name))
+    new = _begin(draft.thing, replace(meta, uid=desk.entropy.uid(), name=name))
     manager = options.field_manager or caller.manager
     told = len(caller.warnings)
     while True:
@@ -94,6 +96,11 @@ async def _create_once(desk: Desk, job: Job, draft: _Draft) -> Answer:
                 raise _exists(target, name) from fault
             continue
         return Answer(endpoint, record.body, 201, record)
+
+
+def _begin(thing: ApiObject, meta: ObjectMeta) -> ApiObject:
+    """The object without what only stored ones have, and so nobody owns."""
+    return replace(thing, metadata=replace(meta, deletion_timestamp=None, deletion_grace_period_seconds=None))
 
 
 def _plan(endpoint: Endpoint, plan: PlannedWrite[ApiObject]) -> PlannedWrite[ApiObject]:

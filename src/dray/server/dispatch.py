@@ -5,19 +5,22 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from dray.api.authentication.kinds import TOKEN_REQUEST
+from dray.api.codec import encode_value
 from dray.api.core.kinds import BINDING
 from dray.api.meta import DeleteOptions, ListMeta, Status
 from dray.api.policy.kinds import EVICTION
 from dray.api.registry import AnyKind
 from dray.client.port import PatchType
+from dray.errors import ApiError
 from dray.server.binding import bind, evict
-from dray.server.bodies import read_body, read_delete_options
+from dray.server.bodies import read_body
 from dray.server.creating import create
+from dray.server.deletebodies import read_delete_options
 from dray.server.deleting import delete, delete_collection
 from dray.server.desk import Answer, Caller, Desk, Job
 from dray.server.endpoints import Endpoint, Target, get_form
 from dray.server.faults import UnsupportedMediaType, method_not_allowed
-from dray.server.http import HttpCall, Reply, reply_status, warning_headers
+from dray.server.http import HttpCall, Reply, reply_failure, reply_status, warning_headers
 from dray.server.negotiation import Shape, Taken, choose_form, read_media_type
 from dray.server.options import (
     Query,
@@ -32,8 +35,9 @@ from dray.server.patching import patch
 from dray.server.podstreams import read_log, refuse_stream
 from dray.server.printing import print_body
 from dray.server.reads import Listing, get, list_objects
+from dray.server.repetition import mark_disowned
 from dray.server.reviewing import is_review, issue_token, review
-from dray.server.shaping import read_row_content, shape_answer, shape_listing
+from dray.server.shaping import choose_shown, shape_answer, shape_listing
 from dray.server.updating import update
 from dray.server.watching import open_watch
 from dray.server.watchstream import WatchWriter
@@ -61,13 +65,16 @@ class Dispatcher:
         }
 
     async def dispatch(self, verb: str, target: Target, call: HttpCall, caller: Caller) -> Reply:
-        """Answer a request that is allowed. Raises ApiError."""
+        """Answer a request that is allowed. What a verb refuses is the answer, with its warnings. Raises ApiError."""
         act = self._acts.get(verb)
-        if act is None or not _offers(target, verb):
+        if act is None or call.method == "HEAD" or not _offers(target, verb):
             raise method_not_allowed()
         if target.endpoint.deprecation is not None:
             caller.warnings.append(target.endpoint.deprecation)
-        reply = await act(target, call, caller)
+        try:
+            reply = await act(target, call, caller)
+        except ApiError as refusal:
+            reply = reply_failure(refusal)
         if caller.warnings:
             reply.headers = (*reply.headers, *warning_headers(caller.warnings))
         return reply
@@ -83,18 +90,19 @@ class Dispatcher:
         return self._reply(answer, form, query, call)
 
     async def _list(self, target: Target, call: HttpCall, caller: Caller) -> Reply:
-        form = choose_form(call.header(b"accept"))
+        form = choose_form(call.header(b"accept"), is_collection=True)
         query = parse_query(call.query)
+        shown = choose_shown(form, query)
         listing = await list_objects(self.desk, target, read_list_query(query))
-        content = read_row_content(_one(query, "includeObject"))
-        return print_body(shape_listing(self.desk, listing, form.shape, content), form, query, call)
+        return print_body(shape_listing(self.desk, listing, shown), form, query, call)
 
     async def _watch(self, target: Target, call: HttpCall, caller: Caller) -> Reply:
-        form = choose_form(call.header(b"accept"))
+        form = choose_form(call.header(b"accept"), is_collection=True)
         query = parse_query(call.query)
         asked = read_list_query(query, is_watch=True)
+        shown = choose_shown(form, query)
         watch = open_watch(self.desk, target, asked)
-        writer = WatchWriter(self.desk, watch, form.shape, read_row_content(_one(query, "includeObject")))
+        writer = WatchWriter(self.desk, watch, shown)
         return Reply(200, stream=writer.pieces())
 
     async def _create(self, target: Target, call: HttpCall, caller: Caller) -> Reply:
@@ -105,8 +113,6 @@ class Dispatcher:
         options = read_write_query(query, "CreateOptions")
         if target.subresource or target.endpoint.kind is BINDING:
             return await self._post(target, call, options, caller)
-        if target.endpoint.kind.is_namespaced and target.namespace is None:
-            raise method_not_allowed()
         thing = await self._read(target.endpoint, call, options, caller)
         if is_review(target.endpoint):
             answered = review(self.desk, target, thing, options, caller)
@@ -153,7 +159,9 @@ class Dispatcher:
         query = parse_query(call.query)
         options = await self._read_delete_options(call, query)
         outcome = await delete(self.desk, target, options, caller)
-        return reply_status(outcome) if isinstance(outcome, Status) else self._reply(outcome, form, query, call)
+        if isinstance(outcome, Status):
+            return print_body(encode_value(outcome), form, query, call)
+        return self._reply(outcome, form, query, call)
 
     async def _delete_collection(self, target: Target, call: HttpCall, caller: Caller) -> Reply:
         form = choose_form(call.header(b"accept"))
@@ -162,34 +170,35 @@ class Dispatcher:
         listing = await list_objects(self.desk, target, read_list_query(query))
         await delete_collection(self.desk, listing, options, caller)
         metadata = ListMeta(resource_version=str(self.desk.view.revision()))
-        shown = Listing(listing.endpoint, listing.records, metadata)
-        content = read_row_content(_one(query, "includeObject"))
-        return print_body(shape_listing(self.desk, shown, form.shape, content), form, query, call)
+        deleted = Listing(listing.endpoint, listing.records, metadata)
+        return print_body(shape_listing(self.desk, deleted, choose_shown(form, query)), form, query, call)
 
     async def _read_delete_options(self, call: HttpCall, query: Query) -> DeleteOptions:
         body = await call.body()
         if not body:
             return read_delete_query(query)
-        options = read_delete_options(read_body(body, call.header(b"content-type"), "DeleteOptions"))
+        options = read_delete_options(body, call.header(b"content-type"))
         return options if options.dry_run else replace(options, dry_run=tuple(query.get("dryRun", ())))
 
     async def _read(self, endpoint: Endpoint, call: HttpCall, options: WriteQuery, caller: Caller) -> Any:
         """The object of a body; unknown and repeated fields are refused or warned of, as asked."""
-        text = read_body(await call.body(), call.header(b"content-type"), endpoint.kind.name)
-        codec = endpoint.codec
-        if options.validation == Validation.STRICT:
+        body = read_body(await call.body(), call.header(b"content-type"), endpoint.kind.name)
+        codec, text = endpoint.codec, mark_disowned(body.text)
+        if options.validation == Validation.STRICT and not body.strict_faults:
             return codec.decode(text, strict=True)
         thing = codec.decode(text)
+        if options.validation == Validation.STRICT:
+            raise codec.refuse_strictly((*body.strict_faults, *map(str, codec.find_strict_faults(text))))
         if options.validation == Validation.WARN:
-            caller.warnings += map(str, codec.find_strict_faults(text))
+            caller.warnings += (*body.repeated, *map(str, codec.find_strict_faults(text)))
         return thing
 
     def _reply(self, answer: Answer, form: Taken, query: Query, call: HttpCall) -> Reply:
         if form.shape is Shape.OBJECT and not form.is_yaml and not query:
             reply = print_body(answer.endpoint.render(answer.body), form, query, call)
         else:
-            content = read_row_content(_one(query, "includeObject"))
-            reply = print_body(shape_answer(self.desk, answer, form.shape, content), form, query, call)
+            shown = choose_shown(form, query)
+            reply = print_body(shape_answer(self.desk, answer, shown), form, query, call)
         reply.code = answer.code
         return reply
 
@@ -206,6 +215,8 @@ def _offers(target: Target, verb: str) -> bool:
     if target.name and verb in ("create", "list", "deletecollection"):
         return False
     if not target.name and verb in ("update", "patch", "delete", "get"):
+        return False
+    if verb in ("create", "deletecollection") and kind.is_namespaced and target.namespace is None:
         return False
     return verb in kind.verbs
 

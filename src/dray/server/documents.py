@@ -78,7 +78,7 @@ class Documents:
                 return self._resources("", version)
             case ["apis", group]:
                 return self._group(group)
-            case ["apis", group, version]:
+            case ["apis", group, version] if group:
                 return self._resources(group, version)
             case ["apis", "apiextensions.k8s.io", "v1", "customresourcedefinitions"]:
                 return Document(_NO_DEFINITIONS)

@@ -22,9 +22,9 @@ from dray.errors import ObjectRef
 from dray.server.faults import UnknownResource
 from dray.store.port import Key
 
-__all__ = ["Endpoint", "PathNotFound", "Routes", "StoredForm", "Target", "get_form"]
+__all__ = ["CLUSTER_WORDS", "Endpoint", "PathNotFound", "Routes", "StoredForm", "Target", "get_form"]
 
-_CLUSTER_WORDS = frozenset({"status", "finalize"})
+CLUSTER_WORDS = frozenset({"status", "finalize"})
 """What may follow the name of a namespace and is no resource in it."""
 
 
@@ -178,11 +178,18 @@ class Routes:
     def __init__(self, kinds: Iterable[AnyKind]) -> None:
         self.kinds = tuple(kinds)
         self._groups: dict[str, _Group] = {}
+        self._names = frozenset(kind.group for kind in self.kinds if kind.group)
         for kind in self.kinds:
             for version in kind.versions:
                 root = f"apis/{kind.group}/{version.name}" if kind.group else f"api/{version.name}"
                 group = self._groups.setdefault(root, _Group({}))
                 group.endpoints[kind.plural] = Endpoint(kind, version.name, get_form(kind))
+
+    def _is_of_known_group(self, parts: list[str]) -> bool:
+        """Whether a path names a version, of a group of which there is another."""
+        if parts[1] == "api":
+            return len(parts) > 2 and bool(parts[2])
+        return parts[1] == "apis" and len(parts) > 3 and bool(parts[3]) and parts[2] in self._names
 
     def __iter__(self) -> Iterator[Endpoint]:
         return (endpoint for group in self._groups.values() for endpoint in group.endpoints.values())
@@ -195,20 +202,22 @@ class Routes:
         return found if found is not None else Endpoint(kind, kind.declared_version, get_form(kind))
 
     def resolve(self, path: str) -> Target:
-        """Where a path leads. Raises `PathNotFound`, or NotFound for an unknown resource of a known group version."""
+        """Where a path leads. Raises `PathNotFound`, or NotFound for an unknown resource of a known group."""
         parts = path.split("/")
         length = 3 if parts[1] == "api" else 4
         group = self._groups.get("/".join(parts[1:length]))
         rest = parts[length:]
         if rest and rest[-1] == "":
             rest.pop()
+        if group is None and self._is_of_known_group(parts):
+            raise UnknownResource
         if group is None or not rest:
             raise PathNotFound(path)
         is_watch = rest[0] == "watch"
         if is_watch:
             del rest[0]
         namespace: str | None = None
-        if len(rest) >= 3 and rest[0] == "namespaces" and rest[2] not in _CLUSTER_WORDS:
+        if len(rest) >= 3 and rest[0] == "namespaces" and rest[2] not in CLUSTER_WORDS:
             namespace = rest[1]
             rest = rest[2:]
         return _point(group, rest, namespace, is_watch=is_watch)
@@ -224,4 +233,6 @@ def _point(group: _Group, rest: list[str], namespace: str | None, *, is_watch: b
         raise UnknownResource
     if name and endpoint.kind.is_namespaced and namespace is None:
         raise UnknownResource
+    if endpoint.kind.verbs == ("create",) and (name or endpoint.kind.is_namespaced is (namespace is None)):
+        raise UnknownResource  # what can only be posted has one path
     return Target(endpoint, namespace, name, subresource, is_watch)

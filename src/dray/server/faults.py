@@ -51,6 +51,10 @@ class NotAcceptable(ApiError):
     code = 406
     reason = "NotAcceptable"
 
+    def __init__(self, message: str, *, has_details: bool = False) -> None:
+        super().__init__(message)
+        self.has_details = has_details
+
 
 class BodyTooLarge(ApiError):
     """The body is longer than requests may be."""
@@ -128,7 +132,7 @@ def _details(error: ApiError) -> StatusDetails | None:
 
 
 def _has_empty_details(error: ApiError) -> bool:
-    if isinstance(error, UnsupportedMediaType):
+    if isinstance(error, UnsupportedMediaType | NotAcceptable):
         return error.has_details
-    known = isinstance(error, UnknownResource | MethodNotAllowed | PatchRefused | NotAcceptable)
+    known = isinstance(error, UnknownResource | MethodNotAllowed | PatchRefused)
     return known or (error.code == 403 and error.about == ObjectRef())

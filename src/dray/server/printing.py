@@ -3,11 +3,12 @@
 import msgspec
 import yaml
 
+from dray.server.faults import NotAcceptable
 from dray.server.http import HttpCall, Reply
-from dray.server.negotiation import Taken
+from dray.server.negotiation import JSON, Taken, choose_form
 from dray.server.options import Query
 
-__all__ = ["print_body"]
+__all__ = ["print_body", "print_failure"]
 
 _PEOPLE = (b"curl/", b"Wget/", b"Mozilla/5.0")
 """How the programs begin that show JSON to people as it comes."""
@@ -31,11 +32,29 @@ _Dumper.add_representer(str, _print_text)
 def print_body(body: bytes, form: Taken, query: Query, call: HttpCall) -> Reply:
     """The answer with a JSON text, or what that says in YAML."""
     if form.is_yaml:
-        text = yaml.dump(msgspec.json.decode(body), default_flow_style=False, allow_unicode=True, Dumper=_Dumper)
-        return Reply(200, text.encode(), form.media_type)
+        return Reply(200, _print_yaml(body), form.media_type)
     if _is_for_people(query, call):
         return Reply(200, msgspec.json.format(body, indent=2))
     return Reply(200, body + b"\n")
+
+
+def print_failure(reply: Reply, call: HttpCall) -> Reply:
+    """The same refusal in YAML, if the client takes that sooner than JSON."""
+    accept = call.header(b"accept")
+    if "yaml" not in accept or reply.media_type != JSON:
+        return reply
+    try:
+        form = choose_form(accept)
+    except NotAcceptable:
+        return reply
+    if form.is_yaml:
+        reply.body, reply.media_type = _print_yaml(reply.body), form.media_type
+    return reply
+
+
+def _print_yaml(body: bytes) -> bytes:
+    text = yaml.dump(msgspec.json.decode(body), default_flow_style=False, allow_unicode=True, Dumper=_Dumper)
+    return bytes(text.encode())
 
 
 def _is_for_people(query: Query, call: HttpCall) -> bool:

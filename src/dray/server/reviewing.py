@@ -9,10 +9,12 @@ from dray.api.authentication.selfreview import SelfSubjectReviewStatus
 from dray.api.authentication.tokenrequest import TokenRequest
 from dray.api.authentication.tokenreview import TokenReviewStatus
 from dray.api.authentication.user import UserInfo
+from dray.api.authorization.checks import check_review_metadata
+from dray.api.authorization.kinds import GROUP as AUTHORIZATION
 from dray.api.authorization.kinds import SELF_SUBJECT_ACCESS_REVIEW, SELF_SUBJECT_RULES_REVIEW
 from dray.api.meta import ApiObject
 from dray.api.writing import get_reference
-from dray.errors import ApiError, Invalid
+from dray.errors import ApiError, Invalid, ObjectRef
 from dray.server.admission.request import Act
 from dray.server.desk import Caller, Desk, Job
 from dray.server.endpoints import Endpoint, Target
@@ -27,7 +29,7 @@ def is_review(endpoint: Endpoint) -> bool:
     """Whether objects of a kind are questions."""
     return endpoint.kind.verbs == ("create",) and endpoint.kind.group in (
         "authentication.k8s.io",
-        "authorization.k8s.io",
+        AUTHORIZATION,
     )
 
 
@@ -35,7 +37,8 @@ def review(desk: Desk, target: Target, question: Any, options: WriteQuery, calle
     """The question with its answer in the status."""
     kind, now = target.endpoint.kind, desk.now()
     question = kind.default(question, now)
-    _check(desk, kind, question, caller)
+    owned: Any = own_creation(target.endpoint, question, options.field_manager or caller.manager, now)
+    _check(desk, kind, owned, caller)
     if kind is SELF_SUBJECT_REVIEW:
         user = caller.user
         known = UserInfo(username=user.name, uid=user.uid, groups=user.groups, extra=user.extra)
@@ -45,7 +48,6 @@ def review(desk: Desk, target: Target, question: Any, options: WriteQuery, calle
     if kind is SELF_SUBJECT_RULES_REVIEW:
         rules: ApiObject = review_own_rules(caller.user, question, desk.permissions)
         return rules
-    owned: Any = own_creation(target.endpoint, question, options.field_manager or caller.manager, now)
     if kind is SELF_SUBJECT_ACCESS_REVIEW:
         own: ApiObject = review_own_access(caller.user, owned, desk.permissions)
         return own
@@ -75,5 +77,10 @@ def issue_token(desk: Desk, job: Job, request: TokenRequest, kind: Any) -> Token
 
 def _check(desk: Desk, kind: Any, thing: Any, caller: Caller) -> None:
     faults = [fault for check in kind.create_checks for fault in check(thing, None, desk.context(caller, desk.now()))]
+    if kind.group == AUTHORIZATION and kind is not SELF_SUBJECT_RULES_REVIEW:
+        faults += check_review_metadata(thing)
     if faults:
-        raise Invalid(get_reference(kind, thing), faults)
+        about = get_reference(kind, thing)
+        # The API server names no kind where it refuses the reviews of this group.
+        nameless = ObjectRef(kind.group)
+        raise Invalid(nameless if kind.group == AUTHORIZATION else about, faults)

@@ -5,7 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from dray.api.meta import ApiObject
-from dray.api.writing import settle_name, settle_namespace
+from dray.api.writing import require_name, settle_namespace
 from dray.errors import NotFound
 from dray.server.changing import Change, change_stored
 from dray.server.creating import create
@@ -13,6 +13,7 @@ from dray.server.desk import Answer, Caller, Desk
 from dray.server.endpoints import Target
 from dray.server.options import WriteQuery
 from dray.server.parts import find_plan
+from dray.server.repetition import drop_repeated_owners
 
 __all__ = ["update"]
 
@@ -35,7 +36,8 @@ _MADE_BY_UPDATES: Final = frozenset(
 async def update(desk: Desk, target: Target, thing: ApiObject, options: WriteQuery, caller: Caller) -> Answer:
     """Replace an object or, at the subresource, its status. Raises NotFound, Conflict, Invalid, Forbidden."""
     kind = target.endpoint.kind
-    thing = settle_name(kind, settle_namespace(kind, thing, target.namespace or ""), target.name)
+    thing = require_name(kind, settle_namespace(kind, thing, target.namespace or ""), target.name)
+    thing = drop_repeated_owners(thing, caller.warnings)
     plan = find_plan(kind.plural, target.subresource)
     try:
         return await change_stored(desk, target, Change(lambda record, old: thing, "update", plan), options, caller)

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from dray.api.codec import encode_value
 from dray.api.columns import Cell
 from dray.api.meta import ApiObject, ListMeta, ObjectMeta
-from dray.api.tables import RowContent, Table
+from dray.api.tables import Table
 from dray.errors import ApiError
 from dray.server.desk import Desk
 from dray.server.negotiation import Shape
-from dray.server.shaping import PartialObjectMetadata, shape_rows
+from dray.server.shaping import Shown, shape_rows, show_metadata
 from dray.server.watching import Bookmark, Sighting, Step, Watch, encode_batch, encode_error, encode_sighting
 from dray.store.ring import Batch
 
@@ -25,11 +25,11 @@ _INITIAL_EVENTS_END: Final = {"k8s.io/initial-events-end": "true"}
 class WatchWriter:
     """Writes one watch. Tables name their columns in the first event only."""
 
-    def __init__(self, desk: Desk, watch: Watch, shape: Shape, content: RowContent) -> None:
+    def __init__(self, desk: Desk, watch: Watch, shown: Shown) -> None:
         self._desk = desk
         self._watch = watch
-        self._shape = shape
-        self._content = content
+        self._shape = shown.shape
+        self._shown = shown
         self._has_columns = False
 
     async def pieces(self) -> AsyncGenerator[bytes, None]:
@@ -54,14 +54,14 @@ class WatchWriter:
 
     def _write_shaped(self, sighting: Sighting) -> bytes:
         thing = self._watch.endpoint.form.decode(sighting.body)
-        if self._shape is Shape.METADATA:
-            shown = encode_value(PartialObjectMetadata(metadata=thing.metadata))
+        if self._shape is not Shape.TABLE:
+            shown = show_metadata(thing.metadata, self._shown)
         else:
             shown = encode_value(self._row(thing))
         return b'{"type":"%b","object":%b}\n' % (sighting.kind.encode(), shown)
 
     def _row(self, thing: ApiObject) -> Table:
-        table = shape_rows(self._desk, self._watch.endpoint, [thing], self._content)
+        table = shape_rows(self._desk, self._watch.endpoint, [thing], self._shown)
         table = replace(table, metadata=ListMeta(resource_version=thing.metadata.resource_version))
         if self._has_columns:
             return replace(table, column_definitions=())
@@ -72,13 +72,13 @@ class WatchWriter:
         endpoint, version = self._watch.endpoint, str(bookmark.revision)
         annotations = _INITIAL_EVENTS_END if bookmark.ends_initial_events else {}
         meta = ObjectMeta(resource_version=version, annotations=annotations)
-        partial = encode_value(PartialObjectMetadata(metadata=meta))
+        partial = show_metadata(meta, self._shown)
         if self._shape is Shape.TABLE:
             shown = self._bookmark_table(version, partial)
-        elif self._shape is Shape.METADATA:
-            shown = partial
-        else:
+        elif self._shape is Shape.OBJECT:
             shown = b'%b"metadata":%b}' % (endpoint.type_prefix, encode_value(meta))
+        else:
+            shown = partial
         return b'{"type":"BOOKMARK","object":%b}\n' % shown
 
     def _bookmark_table(self, version: str, partial: bytes) -> bytes:
@@ -87,7 +87,7 @@ class WatchWriter:
         return msgspec.json.encode(
             {
                 "kind": "Table",
-                "apiVersion": "meta.k8s.io/v1",
+                "apiVersion": self._shown.api_version,
                 "metadata": {"resourceVersion": version},
                 "columnDefinitions": None,
                 "rows": [{"cells": cells, "object": msgspec.Raw(partial)}],

@@ -76,9 +76,9 @@ def test_owner_references_are_complete_and_have_one_controller() -> None:
         ("metadata.ownerReferences[1].apiVersion", INVALID),
         ("metadata.ownerReferences[1].uid", REQUIRED),
         ("metadata.ownerReferences", INVALID),
-        ("metadata.ownerReferences[2].apiVersion", INVALID),
-        ("metadata.ownerReferences[2].kind", INVALID),
-        ("metadata.ownerReferences[2].name", INVALID),
+        ("metadata.ownerReferences[2].apiVersion", REQUIRED),
+        ("metadata.ownerReferences[2].kind", REQUIRED),
+        ("metadata.ownerReferences[2].name", REQUIRED),
         ("metadata.ownerReferences[2].uid", REQUIRED),
     ]
     assert faults[2].detail.endswith('Found "true" in references for Pod/x and Pod/y')

@@ -4,7 +4,7 @@ from dray.api.codec import encode_value
 from dray.api.meta import ObjectMeta
 from dray.api.resource.claim import ResourceClaim
 from dray.api.resource.kinds import RESOURCE_CLAIM
-from dray.api.tables import RowContent, render_table
+from dray.api.tables import RowContent, TableForm, render_table
 from dray.values.times import Time
 
 NOW = Time(1_800_000_000)
@@ -23,7 +23,7 @@ def test_a_row_has_a_cell_for_each_column() -> None:
 
 def test_rows_carry_as_much_of_the_object_as_asked() -> None:
     def objects(content: RowContent) -> list[object]:
-        table = render_table(RESOURCE_CLAIM, CLAIMS[1:], NOW, version="v1beta1", content=content)
+        table = render_table(RESOURCE_CLAIM, CLAIMS[1:], NOW, version="v1beta1", form=TableForm(content))
         written = msgspec.json.decode(encode_value(table))
         assert (written["kind"], written["apiVersion"]) == ("Table", "meta.k8s.io/v1")
         return [row["object"] for row in written["rows"]]

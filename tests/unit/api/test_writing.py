@@ -15,7 +15,7 @@ from dray.api.writing import (
     plan_create,
     plan_status_update,
     plan_update,
-    settle_name,
+    require_name,
     settle_namespace,
     settle_resource_version,
 )
@@ -120,16 +120,40 @@ def test_a_cluster_wide_object_loses_its_namespace() -> None:
     assert settle_namespace(DEVICE_TAINT_RULE, rule, "").metadata.namespace == ""
 
 
-def test_name_of_the_path_is_the_name_of_the_object() -> None:
-    assert settle_name(RESOURCE_CLAIM, ResourceClaim(), "c").metadata.name == "c"
+def test_an_update_bears_the_name_in_its_path() -> None:
+    assert require_name(RESOURCE_CLAIM, STORED, "c") is STORED
+    with pytest.raises(BadRequest, match=r"the name of the object \(c based on URL\) was undeterminable"):
+        require_name(RESOURCE_CLAIM, ResourceClaim(), "c")
     with pytest.raises(BadRequest, match=r"the name of the object \(c\) does not match the name on the URL \(d\)"):
-        settle_name(RESOURCE_CLAIM, STORED, "d")
+        require_name(RESOURCE_CLAIM, STORED, "d")
 
 
 def test_a_stale_update_conflicts() -> None:
     stale = replace(STORED, metadata=replace(STORED.metadata, resource_version="4"))
     with pytest.raises(Conflict, match="the object has been modified"):
         settle_resource_version(RESOURCE_CLAIM, "v1", stale, STORED)
+
+
+@pytest.mark.parametrize("version", ["0", "00"])
+def test_version_0_is_any(version: str) -> None:
+    new = replace(STORED, metadata=replace(STORED.metadata, resource_version=version))
+    assert settle_resource_version(RESOURCE_CLAIM, "v1", new, STORED) == STORED
+
+
+@pytest.mark.parametrize(
+    ("version", "why"),
+    [
+        ("abc", "invalid syntax"),
+        ("-1", "invalid syntax"),
+        ("1.5", "invalid syntax"),
+        (str(2**64), "value out of range"),
+    ],
+)
+def test_a_version_that_is_no_number_fails_an_update(version: str, why: str) -> None:
+    new = replace(STORED, metadata=replace(STORED.metadata, resource_version=version))
+    with pytest.raises(ApiError) as refusal:
+        settle_resource_version(RESOURCE_CLAIM, "v1", new, STORED)
+    assert (refusal.value.code, refusal.value.message) == (500, f'strconv.ParseUint: parsing "{version}": {why}')
 
 
 @pytest.mark.parametrize(("version", "is_refused"), [("v1", True), ("v1beta2", False)])

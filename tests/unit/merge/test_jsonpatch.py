@@ -110,10 +110,8 @@ def test_copies_cannot_blow_up_the_document() -> None:
         (b"[1]", "json: cannot unmarshal number into Go value of type handlers.jsonPatchOp"),
         (b'[{"op":1}]', "json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string"),
         (b'[{"path":[]}]', "json: cannot unmarshal array into Go struct field jsonPatchOp.path of type string"),
-        (b"[", "unexpected end of JSON input"),
-        (b"[NaN]", "invalid character 'N' looking for beginning of value"),
         (b"[1e999]", "json: cannot unmarshal number 1e999 into Go value of type float64"),
-        (b'["\xff"]', "the text is not UTF-8"),
+        (b'["\xff"]', "json: cannot unmarshal string into Go value of type handlers.jsonPatchOp"),
         (b"[" * 100_000, "exceeded max depth"),
     ],
 )
@@ -121,6 +119,13 @@ def test_text_that_is_no_patch_is_refused(text: bytes, want: str) -> None:
     with pytest.raises(BadRequest) as caught:
         decode_json_patch(text)
     assert caught.value.message == f"error decoding patch: {want}"
+
+
+@pytest.mark.parametrize("text", [b"", b"[", b"[NaN]", b"[}"])
+def test_text_that_is_not_json_is_no_patch(text: bytes) -> None:
+    with pytest.raises(BadRequest) as caught:
+        decode_json_patch(text)
+    assert caught.value.message == "invalid JSON patch"
 
 
 def test_null_is_a_patch_without_operations() -> None:

@@ -39,7 +39,7 @@ def test_objects_that_the_patch_reaches_come_out_sorted() -> None:
     [
         (b"[1]", "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}"),
         (b"null", "Invalid JSON Patch"),
-        (b"", "error decoding patch: unexpected end of JSON input"),
+        (b"", "invalid JSON patch"),
     ],
 )
 def test_text_that_is_no_object_is_refused(text: bytes, want: str) -> None:

@@ -122,7 +122,7 @@ def test_another_kind_is_refused_by_the_codec() -> None:
         decode(NAMESPACE, "v1", decode_protobuf(envelop("apps/v1", "Deployment", b""), "Namespace"))
     assert refusal.value.message == (
         'Deployment in version "v1" cannot be handled as a Namespace: '
-        'no kind "Deployment" is registered for version "apps/v1" in scheme "pkg/api/legacyscheme/scheme.go:30"'
+        "converting (v1.Deployment) to (core.Namespace): unknown conversion"
     )
 
 

@@ -9,6 +9,7 @@ from dray.errors import BadRequest
 from dray.server.identity.accounts import AUTHENTICATED, account_groups, split_account
 from dray.server.permission.denial import refuse
 from dray.server.ports import ANONYMOUS, AccessAttributes, Authorizer, User
+from dray.values.quoting import quote
 
 __all__ = ["Impersonation", "impersonate", "parse_impersonation"]
 
@@ -40,9 +41,26 @@ def parse_impersonation(headers: Iterable[tuple[str, str]]) -> Impersonation | N
             groups.append(value)
         elif name.startswith(_EXTRA):
             extra.append((unquote(name.removeprefix(_EXTRA)).lower(), value))
-    if not user and (uid or groups or extra):
-        raise BadRequest("groups, uid or extra were to be impersonated, but no user: send Impersonate-User as well")
-    return Impersonation(user, uid, tuple(groups), tuple(extra)) if user else None
+    wanted = Impersonation(user, uid, tuple(groups), tuple(extra))
+    if user:
+        return wanted
+    if wanted != Impersonation():
+        raise BadRequest(f"requested {_show(wanted)} without impersonating a user name")
+    return None
+
+
+def _show(wanted: Impersonation) -> str:
+    """Somebody as Go prints them."""
+    groups = f"{{{', '.join(map(quote, wanted.groups))}}}" if wanted.groups else "(nil)"
+    extra = "(nil)"
+    if wanted.extra:
+        values: dict[str, list[str]] = {}
+        for key, value in wanted.extra:
+            values.setdefault(key, []).append(value)
+        shown = (f"{quote(key)}:[]string{{{', '.join(map(quote, values[key]))}}}" for key in sorted(values))
+        extra = f"{{{', '.join(shown)}}}"
+    who = f'Name:"", UID:{quote(wanted.uid)}, Groups:[]string{groups}, Extra:map[string][]string{extra}'
+    return f"&user.DefaultInfo{{{who}}}"
 
 
 def impersonate(caller: User, wanted: Impersonation, authorizer: Authorizer) -> User:

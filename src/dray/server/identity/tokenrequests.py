@@ -10,9 +10,10 @@ from dray.api.authentication.tokenrequest import BoundObjectReference, TokenRequ
 from dray.api.core.kinds import NODE, POD, SECRET, SERVICE_ACCOUNT
 from dray.api.kind import Kind
 from dray.api.meta import ApiObject
-from dray.errors import BadRequest, Conflict, NotFound, ObjectRef
+from dray.errors import BadRequest, Conflict, Invalid, NotFound, ObjectRef, invalid
 from dray.server.identity.accounts import AccountTokens, BoundTo, Reference
 from dray.server.ports import View
+from dray.values.fieldpath import METADATA
 from dray.values.quoting import quote
 from dray.values.times import Time
 
@@ -32,7 +33,8 @@ class TokenIssuer:
         """The request with the token in its status, for the account of this namespace and name.
 
         Expects a request that was defaulted and checked. Raises NotFound for an account, or an object to bind to, that
-        is not there, BadRequest for one that cannot be bound to, Conflict for one that was made anew. `token_id` names
+        is not there, BadRequest for one that cannot be bound to, Conflict for one that was made anew, Invalid for
+        another name. `token_id` names
         the token and is never used twice.
         """
         namespace, name = account
@@ -66,14 +68,15 @@ class TokenIssuer:
 
     def _check_name(self, request: TokenRequest, namespace: str, name: str) -> None:
         if request.metadata.name not in ("", name):
-            raise BadRequest(
-                f"the name of the object ({request.metadata.name}) does not match the name on the URL ({name})"
+            fault = invalid(
+                METADATA / "name", request.metadata.name, "must match the service account name if specified"
             )
+            raise Invalid(ObjectRef(TOKEN_REQUEST.group, TOKEN_REQUEST.name, name=name), [fault])
         if request.metadata.namespace not in ("", namespace):
             raise BadRequest("the namespace of the provided object does not match the namespace sent on the request")
 
     def _bind(self, bound: BoundTo, reference: BoundObjectReference) -> BoundTo:
-        group, slash, version = reference.api_version.rpartition("/")
+        group, _, version = reference.api_version.rpartition("/")
         found: ApiObject
         match (group, reference.kind):
             case ("", "Pod"):
@@ -92,8 +95,7 @@ class TokenIssuer:
                 found = self._get(SECRET, bound.namespace, reference.name)
                 bound = replace(bound, secret=_refer(found))
             case _:
-                shown = f"{group}/{version}" if slash else version
-                raise BadRequest(f"cannot bind token to object of type {shown}, Kind={reference.kind}")
+                raise BadRequest(f"cannot bind token to object of type {group}/{version}, Kind={reference.kind}")
         if reference.uid and reference.uid != found.metadata.uid:
             raise _conflict(
                 reference.kind,

@@ -1,6 +1,6 @@
 """Access reviews: the question goes in, the same object comes back with the answer in its status."""
 
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -29,6 +29,9 @@ from dray.server.ports import AccessAttributes, Authorizer, User
 from dray.values.selectors import SelectorError, requirement_of, selector_of
 
 __all__ = ["review_access", "review_own_access", "review_own_rules"]
+
+_SIGNS: Final = {"In": "=", "NotIn": "!="}
+_OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 
 Review = TypeVar("Review", SubjectAccessReview, LocalSubjectAccessReview)
 
@@ -79,7 +82,25 @@ def _answer(
     user: User, spec: SubjectAccessReviewSpec | SelfSubjectAccessReviewSpec, authorizer: Authorizer
 ) -> SubjectAccessReviewStatus:
     decision = authorizer.decide(user, _act_in(spec.resource_attributes, spec.non_resource_attributes))
-    return SubjectAccessReviewStatus(allowed=decision.is_allowed, reason=decision.reason)
+    ignored = _ignored_selectors(spec.resource_attributes)
+    evaluation_error = join_faults(ignored) if ignored else ""
+    return SubjectAccessReviewStatus(
+        allowed=decision.is_allowed, reason=decision.reason, evaluation_error=evaluation_error
+    )
+
+
+def _ignored_selectors(act: ResourceAttributes | None) -> tuple[str, ...]:
+    """What is said of selectors with a condition that makes no sense, or that a field selector cannot say."""
+    if act is None:
+        return ()
+    fields = act.field_selector.requirements if act.field_selector else ()
+    labels = act.label_selector.requirements if act.label_selector else ()
+    unclear = []
+    if any(each.operator not in _SIGNS or len(each.values) != 1 for each in fields):
+        unclear.append("fieldSelector")
+    if any(each.operator not in _OPERATORS for each in labels):
+        unclear.append("labelSelector")
+    return tuple(f"spec.resourceAttributes.{each} ignored due to parse error" for each in unclear)
 
 
 def _act_in(resource: ResourceAttributes | None, path: NonResourceAttributes | None) -> AccessAttributes:
@@ -111,12 +132,11 @@ def _label_text(selector: LabelSelectorAttributes | None) -> str:
 
 def _field_text(selector: FieldSelectorAttributes | None) -> str:
     """The conditions as text, as far as a field selector can say them: that a field is, or is not, one value."""
-    signs = {"In": "=", "NotIn": "!="}
     requirements = selector.requirements if selector else ()
     return ",".join(
-        f"{each.key}{signs[each.operator]}{_escape(each.values[0])}"
+        f"{each.key}{_SIGNS[each.operator]}{_escape(each.values[0])}"
         for each in requirements
-        if each.operator in signs and len(each.values) == 1
+        if each.operator in _SIGNS and len(each.values) == 1
     )
 
 

@@ -49,7 +49,7 @@ def _config_map_faults(config: ConfigMap) -> Iterator[FieldError]:
         yield from config_key_path_faults(name, _BINARY_DATA / key(name))
         size += len(content)
     if size > _MAX_BYTES:
-        yield too_long(ROOT, _MAX_BYTES, hint="split the data over several config maps")
+        yield too_long(ROOT / key(""), _MAX_BYTES, hint="split the data over several config maps")
 
 
 def check_config_map_update(new: ConfigMap, old: ConfigMap | None, context: CheckContext) -> list[FieldError]:
