@@ -58,6 +58,12 @@ RULES: Final[tuple[Rule, ...]] = (
         "Tabs do not indent, and spaces from web pages (no-break, zero width) are no spaces. They are read as spaces.",
     ),
     Rule(
+        "yaml-dash",
+        _E,
+        "A list item begins with a dash that is no hyphen",
+        "Word processors and web pages turn hyphens into dashes and bullets. The sign is read as a hyphen.",
+    ),
+    Rule(
         "yaml-quotes",
         _E,
         "Typographic quotes",

@@ -32,6 +32,7 @@ _EXPRESSION: Final = ".cel.expression"
 _COMPILE_RULES: Final = ("cel-compile", "wrong-name", "quantity-as-text")
 """Rules about an expression that say no more than why it does not compile."""
 
+_NO_TEXT: Final = ("expected `str`", "must be text, not ")
 _ORDER: Final = ("yaml-syntax", "yaml-separator")
 
 
@@ -226,7 +227,7 @@ class _Judgement:
 
     def _schema(self, fault: SchemaFault, path: str, line: int) -> Finding:
         hint = fault.hint
-        if not hint and fault.message.startswith("expected `str`"):  # `on`, `y` and 1.10 are no texts in YAML
+        if not hint and any(each in fault.message for each in _NO_TEXT):  # `on`, `y` and 1.10 are no texts in YAML
             hint = "write it in quotes"
         return self._finding("schema", path, line, fault.message, hint)
 

@@ -69,8 +69,8 @@ def read_manuscript(text: str, file: str) -> Manuscript:
             manuscript.findings.append(find("yaml-syntax", file, fault.line, fault.message))
             manuscript.documents.append(document)
             continue
+        manuscript.documents.append(document)
         if planting is not None:
-            manuscript.documents.append(document)
             _fill(manuscript, document, planting)
     return manuscript
 

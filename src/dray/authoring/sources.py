@@ -14,7 +14,9 @@ from typing import Final
 __all__ = ["Chunk", "Slip", "split_source"]
 
 _DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
-_SEPARATOR = re.compile(rf"[-{_DASHES}]{{1,4}}\s*(?:#.*)?")
+_SEPARATOR = re.compile(rf"(?P<sign>[-{_DASHES}]+|_{{3,}}|={{3,}}|\*{{3,}}|~{{3,}})\s*(?:#.*)?")
+_ITEM = re.compile(rf"(?P<margin>\s*)[{_DASHES}\u2022](?P<rest>\s+\S.*)")
+_HEAD = re.compile(r"(?P<name>apiVersion|kind)\s*:")
 _BLOCK = re.compile(r"(?:^|[:\-]\s+)[|>][-+0-9]*\s*(?:#.*)?$")
 _ODD_SPACE = re.compile("[\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]")
 _QUOTES: Final = str.maketrans(
@@ -56,51 +58,93 @@ class Chunk:
 
     @property
     def is_blank(self) -> bool:
-        """Whether there is nothing but space and comments."""
-        return all(not line.strip() or line.strip().startswith("#") for line in self.lines) and not self.slips
+        """Whether there is nothing but space."""
+        return not any(line.strip() for line in self.lines) and not self.slips
 
 
 def split_source(text: str) -> list[Chunk]:
     """The documents of a text. Blank ones are left out."""
-    chunks = [Chunk(1)]
-    block_indent = -1
-    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
-        indent = len(line) - len(line.lstrip())
-        if block_indent >= 0 and (not line.strip() or indent > block_indent):
-            _keep(chunks[-1], line)
-            continue
+    return _Splitter(text).split()
+
+
+class _Splitter:
+    """Goes through the lines; what stands in a block of text is none of its business."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
+        self._chunks = [Chunk(1)]
+        self._heads: set[str] = set()
+        """The fields that an object begins with, as far as this document has them."""
+
+    def split(self) -> list[Chunk]:
+        """The documents."""
         block_indent = -1
-        slip = _find_separator(line, number)
-        if slip is not None or re.match(r"(?:---|\.\.\.)(?:\s|$)", line):
-            chunks.append(_begin(line, number, slip))
-            continue
-        mended = _mend(chunks[-1], line, number)
-        if _BLOCK.search(mended):
-            block_indent = len(mended) - len(mended.lstrip())
-        _keep(chunks[-1], line, mended)
-    return [chunk for chunk in chunks if not chunk.is_blank]
+        for index, line in enumerate(self._lines):
+            indent = len(line) - len(line.lstrip())
+            if block_indent >= 0 and (not line.strip() or indent > block_indent):
+                self._keep(line, line)
+                continue
+            block_indent = -1
+            if self._separates(index):
+                continue
+            mended = _mend(self._chunks[-1], line, index + 1)
+            if _BLOCK.search(mended):
+                block_indent = len(mended) - len(mended.lstrip())
+            self._keep(line, mended)
+        return [chunk for chunk in self._chunks if not chunk.is_blank]
 
+    def _separates(self, index: int) -> bool:
+        """Begin a document if this line, or a slip in it, says so. True if there is nothing else on it."""
+        line = self._lines[index]
+        slip = _find_separator(line, index + 1)
+        if slip is not None or re.match(r"---(?:\s|$)", line) or self._is_end(index):
+            self._begin(index, slip)
+            rest = line[3:] if slip is None and line.startswith("---") else ""
+            behind = rest.strip() if rest.lstrip().startswith("#") else f"   {rest}" if rest.strip() else ""
+            self._keep(behind, behind)
+            return True
+        head = _HEAD.match(line)
+        if head is not None and len(self._heads) == 2 and self._is_second_object(index, head["name"]):
+            message = "a second object begins without a separator"
+            self._begin(index, Slip("yaml-separator", index + 1, message, "write --- above it"))
+        if head is not None:
+            self._heads.add(head["name"])
+        return False
 
-def _begin(line: str, number: int, slip: Slip | None) -> Chunk:
-    """A document that begins on the line of its separator, or behind that sign on the same line."""
-    chunk = Chunk(number)
-    rest = "" if slip is not None or line.startswith("...") else line[3:]
-    _keep(chunk, rest.strip() and f"   {rest}")
-    if slip is not None:
-        chunk.slips.append(slip)
-    return chunk
+    def _begin(self, index: int, slip: Slip | None) -> None:
+        self._chunks.append(Chunk(index + 1, slips=[slip] if slip is not None else []))
+        self._heads.clear()
 
+    def _keep(self, line: str, mended: str) -> None:
+        self._chunks[-1].original.append(line)
+        self._chunks[-1].lines.append(mended)
 
-def _keep(chunk: Chunk, line: str, mended: str | None = None) -> None:
-    chunk.original.append(line)
-    chunk.lines.append(line if mended is None else mended)
+    def _is_end(self, index: int) -> bool:
+        """Whether three dots end a document: nothing comes behind them, or another object."""
+        if not re.fullmatch(r"\.\.\.\s*", self._lines[index]):
+            return False
+        behind = next((line for line in self._lines[index + 1 :] if line.strip()), "")
+        return not behind or _HEAD.match(behind) is not None or behind.startswith("---")
+
+    def _is_second_object(self, index: int, name: str) -> bool:
+        """Whether a field that is there already begins another object, rather than being there twice."""
+        around = [line for line in self._lines[index + 1 :] if line[:1].strip() and not line.startswith("#")]
+        follower = _HEAD.match(around[0]) if around else None
+        return follower is not None and follower["name"] != name
 
 
 def _find_separator(line: str, number: int) -> Slip | None:
-    text = line.rstrip()
-    if not text or text.startswith("---") or not _SEPARATOR.fullmatch(text):
+    """The slip in a line that was to separate documents; None if it is none, or does."""
+    match = _SEPARATOR.fullmatch(line.strip())
+    if match is None:
         return None
-    sign = text.split()[0]
+    sign = match["sign"]
+    if sign == "---":
+        if not line.startswith(" "):
+            return None
+        return Slip("yaml-separator", number, "three hyphens separate documents only where a line begins", "write ---")
+    if sign == "-" or (line.startswith(" ") and len(sign) < 3):  # an item of a list
+        return None
     named = next((name for dash, name in _DASH_NAMES.items() if dash in sign), "a dash" if not sign.isascii() else "")
     shown = f"{named} ({sign})" if named else f"{sign!r}"
     return Slip("yaml-separator", number, f"documents are separated by three hyphens, not by {shown}", "write ---")
@@ -108,17 +152,22 @@ def _find_separator(line: str, number: int) -> Slip | None:
 
 def _mend(chunk: Chunk, line: str, number: int) -> str:
     """The line as it was meant; slips are noted."""
+
+    def note(rule: str, message: str, hint: str) -> None:
+        chunk.slips.append(Slip(rule, number, message, hint))
+
     if _ODD_SPACE.search(line):
-        chunk.slips.append(
-            Slip("yaml-space", number, "a space that is none: no-break or zero width", "type plain spaces")
-        )
+        note("yaml-space", "a space that is none: no-break or zero width", "type plain spaces")
         line = _ODD_SPACE.sub(lambda match: "" if match[0] in "\u200b\u2060\ufeff" else " ", line)
     margin = line[: len(line) - len(line.lstrip())]
     if "\t" in margin and line.strip():
-        chunk.slips.append(Slip("yaml-space", number, "a tab indents", "indent with spaces, two for each level"))
+        note("yaml-space", "a tab indents", "indent with spaces, two for each level")
         line = margin.replace("\t", "  ") + line.lstrip()
+    if match := _ITEM.fullmatch(line):
+        note("yaml-dash", "an item of a list begins with a dash that is no hyphen", "type a hyphen and a space")
+        line = f"{match['margin']}-{match['rest']}"
     if _QUOTED.search(line) and not line.lstrip().startswith("#"):
-        chunk.slips.append(Slip("yaml-quotes", number, "typographic quotes", "type straight quotes: \" or '"))
+        note("yaml-quotes", "typographic quotes", "type straight quotes: \" or '")
         line = line.translate(_QUOTES)
     return _drop_ellipsis(chunk, line, number)
 

@@ -24,7 +24,7 @@ DraftFiles = Annotated[
 def read_drafts(files: Iterable[str], *, recursive: bool = False) -> list[Manuscript]:
     """Every file, those of a folder by name. Leaves the command where there is nothing to read."""
     manuscripts = [_read(each) for file in files for each in list_files(file, recursive=recursive)]
-    empty = next((each.file for each in manuscripts if not each.documents and not each.findings), None)
+    empty = next((each.file for each in manuscripts if not each.findings and not any(each.drafts())), None)
     if empty is not None:
         raise refuse(f"{empty} holds no objects", hint="name a file with manifests")
     return manuscripts

@@ -15,6 +15,7 @@ __all__ = ["Commands", "Done", "find_kubectl"]
 
 _INSTEAD: Final = {"describe": "explain"}
 """What comes closest among dray's verbs, where that has another name than kubectl's."""
+_PIPE: Final = " | "
 _WAITS: Final = 1
 """How `dray explain` ends where something waits."""
 
@@ -48,32 +49,48 @@ class Commands:
 
     def phrase(self, line: str) -> str:
         """The command as it is run: without kubectl, the verb of dray that answers the same question."""
+        return _PIPE.join(map(self._phrase_stage, line.split(_PIPE)))
+
+    def _phrase_stage(self, line: str) -> str:
         program, verb, *rest = line.split(" ")
         if program != "kubectl" or self.has_kubectl:
             return line
         return " ".join(["dray", _INSTEAD.get(verb, verb), *rest])
 
     async def run(self, line: str) -> Done:
-        """Run a command to its end; its words are split as a shell would.
+        """Run a command to its end; its words are split as a shell would, and ` | ` hands on what one prints.
 
-        What stands in for kubectl ends as that would: describing a pod that waits is no failure.
+        What is handed on is not printed. What stands in for kubectl ends as that would: describing a pod that waits is
+        no failure.
         """
-        program, *words = shlex.split(self.phrase(line))
+        output, code, piped = "", 0, b""
+        stages = line.split(_PIPE)
+        for index, stage in enumerate(stages):
+            is_last = index == len(stages) - 1
+            code, printed, piped = await self._run_stage(stage, piped, is_last=is_last)
+            output += printed
+        return Done(code, output)
+
+    async def _run_stage(self, line: str, given: bytes, *, is_last: bool) -> tuple[int, str, bytes]:
+        """How one command ended, what it printed, and what it hands on."""
+        program, *words = shlex.split(self._phrase_stage(line))
         start = [self._kubectl or program] if program == "kubectl" else [sys.executable, "-m", "dray"]
         process = await asyncio.create_subprocess_exec(
             *start,
             *words,
             cwd=self._place,
             env=self._environment,
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=PIPE if given else asyncio.subprocess.DEVNULL,
             stdout=PIPE,
-            stderr=STDOUT,
+            stderr=STDOUT if is_last else PIPE,
         )
         try:
-            output, _ = await process.communicate()
+            output, complaints = await process.communicate(given or None)
         finally:
             if process.returncode is None:
                 process.kill()
         code = process.returncode or 0
-        is_described = code == _WAITS and line != self.phrase(line) and words[0] in _INSTEAD.values()
-        return Done(0 if is_described else code, output.decode(errors="replace"))
+        if not is_last:
+            return code, complaints.decode(errors="replace"), output
+        is_described = code == _WAITS and line != self._phrase_stage(line) and words[0] in _INSTEAD.values()
+        return 0 if is_described else code, output.decode(errors="replace"), b""
