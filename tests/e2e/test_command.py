@@ -31,6 +31,7 @@ def test_version_prints_one_line() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("dray ")
     assert json.loads(dray("version", "-o", "json").stdout)["kubernetes"] == "1.37"
+    assert dray("--version").stdout == done.stdout
 
 
 def test_installed_script_is_the_same_command() -> None:

@@ -28,8 +28,16 @@ app = typer.Typer(
 )
 
 
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        from dray.cli.verbs.version import render_version  # noqa: PLC0415  # as verbs are, loaded when used
+
+        typer.echo(render_version(), nl=False)
+        raise typer.Exit
+
+
 @app.callback()
-def _prepare(
+def _prepare(  # noqa: PLR0913  # one parameter for each option
     ctx: typer.Context,
     config_file: Annotated[
         Path | None, typer.Option("--config", metavar="FILE", help="Settings file (YAML); else DRAY_CONFIG.")
@@ -37,6 +45,9 @@ def _prepare(
     log_format: Annotated[LogFormat | None, typer.Option("--log", help="How log lines are written.")] = None,
     log_level: Annotated[Level | None, typer.Option("--log-level", help="The least that is logged.")] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Print the trace of an error too.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="The same as the verb version.")
+    ] = False,
 ) -> None:
     flags = {"log.format": log_format, "log.level": log_level}
     given = {name: str(value) for name, value in flags.items() if value is not None}

@@ -8,7 +8,7 @@ import typer
 from dray import __version__
 from dray.cli.printing import Output, render_json
 
-__all__ = ["show_version"]
+__all__ = ["render_version", "show_version"]
 
 KUBERNETES = "1.37"
 """The release whose behaviour dray follows."""
@@ -22,4 +22,9 @@ def show_version(
     if output is Output.JSON:
         typer.echo(render_json(facts), nl=False)
     else:
-        typer.echo(f"dray {__version__} (Kubernetes {KUBERNETES}, Python {platform.python_version()})")
+        typer.echo(render_version(), nl=False)
+
+
+def render_version() -> str:
+    """One line for people."""
+    return f"dray {__version__} (Kubernetes {KUBERNETES}, Python {platform.python_version()})\n"
