@@ -7,11 +7,13 @@ from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
 from dray.api.core.kinds import NODE, POD
+from dray.api.core.node import Node
+from dray.api.meta import ObjectMeta
 from dray.app.nodes import ClusterNodes, Endpoint, NodePlan, NodeSupplies, NodeViews, share_views
-from dray.app.parts import Around, Part, read_authority
+from dray.app.parts import Around, Part, probe_list, read_authority
 from dray.client.connection import Connection
 from dray.client.informer import Informer
-from dray.client.port import NodeStreams
+from dray.client.port import Client, NodeStreams, WriteOptions
 from dray.client.sharing import SharedInformers
 from dray.client.watching import Focus
 from dray.driver.published import NarrowWatches
@@ -57,7 +59,13 @@ def make_node_part(
             await nodes.ready.wait()
             announce(nodes.names)
 
-    return run
+    names = [each.name for each in plan.nodes]
+    seen = probe_list(POD, f"spec.nodeName={names[0]}") if len(names) == 1 else probe_list(POD)
+    return Part(run, [seen, lambda client: _try_register(client, names[0])])
+
+
+async def _try_register(client: Client, name: str) -> None:
+    await client.create(NODE, Node(metadata=ObjectMeta(name=name)), WriteOptions(is_dry_run=True))
 
 
 def _view_alone(around: Around, node: str, tasks: asyncio.TaskGroup) -> NodeViews:

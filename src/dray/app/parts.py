@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Metric, start_http_server
 from prometheus_client.registry import Collector
 
+from dray.api.coordination.kinds import LEASE
 from dray.api.registry import SERVED, AnyKind
 from dray.app.clientwire import wire_connected_client
 from dray.app.process import catch_signals
@@ -19,7 +20,7 @@ from dray.app.serverwire import wire_entropy
 from dray.app.supervision import supervise
 from dray.client.connection import Connection
 from dray.client.leading import Candidacy, lead
-from dray.client.port import Client
+from dray.client.port import Client, ListOptions, ObjectName
 from dray.client.resources import Resources, UnknownResource
 from dray.client.retrying import Pace
 from dray.client.sharing import SharedInformers
@@ -32,11 +33,11 @@ from dray.controllers.assembly import (
     run_controllers,
 )
 from dray.controllers.runtime import Effects
-from dray.controllers.served import find_absent
+from dray.controllers.served import choose_mirrored, find_absent
 from dray.effects.clock import Clock
 from dray.effects.entropy import Entropy
 from dray.effects.log import Log
-from dray.errors import DrayError
+from dray.errors import AlreadyExists, DrayError, Forbidden, NotFound
 from dray.scheduler.configuration import SchedulerConfiguration
 from dray.scheduler.loop import KINDS, Scheduler, SchedulerEffects
 from dray.scheduler.metrics import SchedulerMetrics
@@ -45,12 +46,16 @@ __all__ = [
     "Around",
     "ControllerChoice",
     "ControllerChoiceError",
+    "MetricsUnshown",
     "Part",
     "PartRun",
+    "Probe",
+    "RightsMissing",
     "choose_versions",
     "make_controllers_part",
     "make_scheduler_part",
     "plan_controllers",
+    "probe_list",
     "read_authority",
     "run_part",
 ]
@@ -70,6 +75,23 @@ class ControllerChoiceError(DrayError):
         self.hint = f"* for all, -name for all but one; there are {', '.join(CONTROLLER_NAMES)}"
 
 
+class RightsMissing(DrayError):
+    """The user of the kubeconfig may not do what a part has to do."""
+
+    def __init__(self, part: str, faults: Sequence[Forbidden]) -> None:
+        more = f"; {len(faults) - 1} more requests are refused" if len(faults) > 1 else ""
+        super().__init__(f"the {part} cannot work: {faults[0]}{more}")
+        self.hint = "a --kubeconfig of a user with more rights; docs/operations.md says which each part needs"
+
+
+class MetricsUnshown(DrayError):
+    """Metrics cannot be shown where they should."""
+
+    def __init__(self, port: int, fault: OSError) -> None:
+        super().__init__(f"metrics cannot be shown on port {port}: {fault.strerror or fault}")
+        self.hint = "another --metrics-port; 0 takes a free one"
+
+
 @dataclass(frozen=True, slots=True)
 class Around:
     """What a part works with."""
@@ -86,8 +108,27 @@ class Around:
         return Pace(self.clock, self.entropy)
 
 
-Part = Callable[[Around], Awaitable[None]]
-"""Runs until cancelled. If it fails, it is begun again, so it may keep no state elsewhere."""
+Probe = Callable[[Client], Awaitable[object]]
+"""A request that a part has to be allowed. Whether it finds something does not matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What runs apart. `run` goes on until cancelled; if it fails, it is begun again, so it keeps nothing elsewhere."""
+
+    run: Callable[[Around], Awaitable[None]]
+    probes: Sequence[Probe] = ()
+    """Made once, before it runs."""
+
+
+def probe_list(kind: AnyKind, field_selector: str = "") -> Probe:
+    """Whether objects of a kind may be read."""
+    return lambda client: client.list(kind, ListOptions(limit=1, field_selector=field_selector))
+
+
+def probe_lease(name: ObjectName) -> Probe:
+    """Whether a lease may be taken, as far as reading it tells."""
+    return lambda client: client.get(LEASE, name)
 
 
 def make_scheduler_part(configuration: SchedulerConfiguration, *, checks_itself: bool = False) -> Part:
@@ -108,7 +149,9 @@ def make_scheduler_part(configuration: SchedulerConfiguration, *, checks_itself:
             else:
                 await lead(around.client, candidacy, around.pace, around.log, scheduler.run)
 
-    return run
+    candidacy = make_candidacy(configuration, "")
+    leases = [] if candidacy is None else [probe_lease(candidacy.object_name)]
+    return Part(run, [*map(probe_list, KINDS), *leases])
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +189,10 @@ def make_controllers_part(connection: Connection, choice: ControllerChoice) -> P
         )
         await run_controllers(around.client, Effects(around.clock, around.entropy, around.log), options)
 
-    return run
+    # What some controllers have to read depends on which they are, and shows once they run.
+    kinds = choose_mirrored(SERVED) if choice.names == choose_controllers(_ALL_CONTROLLERS) else []
+    leases = [probe_lease(Candidacy(name=choice.lease, identity="").object_name)] if choice.lease else []
+    return Part(run, [*map(probe_list, kinds), *leases])
 
 
 async def read_authority(connection: Connection) -> bytes:
@@ -181,21 +227,39 @@ class PartRun:
 async def run_part(run: PartRun) -> None:
     """Run a part until the process is asked to end.
 
-    Raises Unreachable where there is no server to begin with, and OSError for a port of metrics that is taken.
+    Raises Unreachable where there is no server to begin with, RightsMissing, and MetricsUnshown.
     """
     ended = catch_signals()
     metrics = _Metrics()
-    with _serve_metrics(run.metrics_port, metrics):
+    with _show_metrics(run.metrics_port, metrics, run.log):
         async with _open_client(run) as client, asyncio.TaskGroup() as tasks:
+            await _require_rights(run, client)
 
             async def begin() -> None:
-                await run.part(Around(client, run.clock, run.entropy, run.log, metrics.begin_anew()))
+                await run.part.run(Around(client, run.clock, run.entropy, run.log, metrics.begin_anew()))
 
             pace = Pace(run.clock, run.entropy)
             running = tasks.create_task(supervise(run.name, begin, pace, run.log), name=run.name)
             run.announce()
             await ended.wait()
             running.cancel()
+
+
+async def _require_rights(run: PartRun, client: Client) -> None:
+    """Find out before anything runs what would be refused again and again. Raises RightsMissing."""
+
+    async def make(probe: Probe) -> Forbidden | None:
+        try:
+            await probe(client)
+        except Forbidden as fault:
+            return fault
+        except (NotFound, AlreadyExists):
+            return None
+        return None
+
+    answers = await asyncio.gather(*map(make, run.part.probes))
+    if faults := [each for each in answers if each is not None]:
+        raise RightsMissing(run.name, faults)
 
 
 class _Metrics(Collector):
@@ -214,15 +278,19 @@ class _Metrics(Collector):
         return self._latest.collect()
 
 
-def _serve_metrics(port: int | None, metrics: _Metrics) -> AbstractContextManager[None]:
-    return nullcontext() if port is None else _serving(port, metrics)
+def _show_metrics(port: int | None, metrics: _Metrics, log: Log) -> AbstractContextManager[None]:
+    return nullcontext() if port is None else _showing(port, metrics, log)
 
 
 @contextmanager
-def _serving(port: int, metrics: _Metrics) -> Iterator[None]:
+def _showing(port: int, metrics: _Metrics, log: Log) -> Iterator[None]:
     registry = CollectorRegistry()
     registry.register(metrics)
-    server, thread = start_http_server(port, addr="127.0.0.1", registry=registry)
+    try:
+        server, thread = start_http_server(port, addr="127.0.0.1", registry=registry)
+    except OSError as fault:
+        raise MetricsUnshown(port, fault) from fault
+    log.info("metrics are shown", port=server.server_port)
     try:
         yield
     finally:

@@ -134,8 +134,15 @@ def complain(ctx: typer.Context, fault: Exception, *, place: str = "", hint: str
         traceback.print_exception(fault, file=sys.stderr)
     known = next((text for kind, text in _HINTS if isinstance(fault, kind)), "")
     own = str(getattr(fault, "hint", "") or "")
-    message = str(fault).removesuffix(f"; {own}")
+    message = _describe(fault).removesuffix(f"; {own}")
     refuse(f"{place}: {message}" if place else message, hint=hint or own or known)
+
+
+def _describe(fault: Exception) -> str:
+    """What is wrong; of files, without the system's number for it."""
+    if isinstance(fault, OSError) and fault.strerror:
+        return f"{fault.filename}: {fault.strerror}" if fault.filename else fault.strerror
+    return str(fault)
 
 
 def refuse(message: str, *, hint: str = "") -> typer.Exit:

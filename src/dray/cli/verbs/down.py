@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -16,7 +16,7 @@ from dray.errors import DrayError
 
 __all__ = ["end"]
 
-_ORDER = (PartName.SCHEDULER, PartName.CONTROLLERS, PartName.NODE, "")
+_ORDER: Final = (PartName.SCHEDULER, PartName.CONTROLLERS, PartName.NODE, "")
 """Parts before the server that they may work on."""
 
 
@@ -39,7 +39,7 @@ def end(
     except (DrayError, OSError) as fault:
         raise fail_with(ctx, fault) from fault
     for record in ended:
-        typer.echo(f"{f'dray-{record.part}' if record.part else 'dray'} has ended, process {record.pid}")
+        typer.echo(f"{record.part or 'cluster'}: process {record.pid} has ended")
     if not ended:
         typer.echo(f"nothing runs on {data_dir}")
 

@@ -8,6 +8,7 @@ import typer
 
 from dray.app.running import RunRecord
 from dray.app.settings import system_environment
+from dray.app.wishes import PartName
 from dray.cli.access import fail_with, refuse
 from dray.cli.printing import Output, render_json
 from dray.cli.session import get_session
@@ -48,21 +49,18 @@ def show_status(
 
 
 def _render(status: "Status", data_dir: Path) -> str:
-    text = ""
+    facts: list[tuple[str, str]] = []
     for record in status.running:
-        text += _render_process(record, data_dir)
-        if record.part in ("", "apiserver"):
-            facts = [("kubeconfig", record.kubeconfig)] if record.kubeconfig else []
+        facts.append((record.part or "cluster", _describe_process(record)))
+        if record.part in ("", PartName.API_SERVER):
+            facts += [("kubeconfig", record.kubeconfig)] if record.kubeconfig else []
             facts += _list_figures(status.cluster) if status.cluster is not None else [("problem", status.problem)]
-            text += render_facts(facts)
-    return text
+    return f"dray runs on {data_dir}\n{render_facts(facts)}"
 
 
-def _render_process(record: RunRecord, data_dir: Path) -> str:
-    what = f"dray's {record.part}" if record.part else "dray"
-    where = f" at {record.address}" if record.part in ("", "apiserver") else f" for {record.address}"
-    log = f", in the background; it writes {record.log}" if record.log else ""
-    return f"{what} runs on {data_dir}{where if record.address else ''}, process {record.pid}{log}\n"
+def _describe_process(record: RunRecord) -> str:
+    place = f"{record.address}, " if record.address else ""
+    return f"{place}process {record.pid}{f', in the background; it writes {record.log}' if record.log else ''}"
 
 
 def _list_figures(figures: "ClusterFigures") -> list[tuple[str, str]]:
