@@ -141,7 +141,9 @@ class _Walk:
         if not _fits(shape, kind, text):
             wanted = _type_name(shape)
             found = f"number {text.decode()}" if kind == "number" and wanted in _BOUNDS else kind
-            self._note_mismatch(found, wanted, _plain_wish(shape))
+            is_too_large = found != kind and text.lstrip(b"-").isdigit()
+            wish = f"a whole number of {wanted.removeprefix('int')} bits" if is_too_large else _plain_wish(shape)
+            self._note_mismatch(found, wanted, wish)
         return text
 
     def _custom(self, shape: CustomShape, kind: str, text: bytes) -> bytes:
@@ -175,7 +177,9 @@ class _Walk:
             self._mismatch = f"json: cannot unmarshal {found} into Go struct field {field} of type {wanted}"
         kind, _, number = found.partition(" ")
         detail = f"must be {wish}, not {number or _PLAIN_KINDS[kind]}"
-        self.faults.append(FieldError(FieldReason.TYPE_INVALID, self._path(), detail))
+        # YAML takes yes, no, on, off, 1e3 and 010 for something else than text.
+        hint = "put it in quotes" if wish == "text" and kind in ("bool", "number") else None
+        self.faults.append(FieldError(FieldReason.TYPE_INVALID, self._path(), detail, hint=hint))
 
     def _note_stop(self, message: str, text: bytes, wish: str) -> None:
         if self._stop is None:

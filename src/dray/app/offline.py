@@ -59,9 +59,11 @@ class Report(Struct, frozen=True, rename="camel"):
 
 
 class _Metadata(Struct, rename="camel"):
-    name: str = ""
-    generate_name: str = ""
-    namespace: str = ""
+    """Names as they stand there, which need not be text."""
+
+    name: object = None
+    generate_name: object = None
+    namespace: object = None
 
 
 class _Head(Struct, rename="camel"):
@@ -69,7 +71,7 @@ class _Head(Struct, rename="camel"):
 
     api_version: str = ""
     kind: str = ""
-    metadata: _Metadata | None = None
+    metadata: msgspec.Raw = msgspec.Raw(b"null")
 
 
 def check_offline(text: bytes, registry: Registry, context: CheckContext) -> Report:
@@ -77,7 +79,7 @@ def check_offline(text: bytes, registry: Registry, context: CheckContext) -> Rep
     try:
         head = msgspec.json.decode(text, type=_Head)
     except msgspec.DecodeError as fault:
-        return _report(_Head(), [_explain_head(str(fault))])
+        return _report(_Head(), [_explain_head(fault)])
     kind = registry.find_kind(head.api_version, head.kind)
     if kind is None:
         return _report(head, [explain_unknown(head.api_version, head.kind, registry)])
@@ -88,9 +90,17 @@ def check_offline(text: bytes, registry: Registry, context: CheckContext) -> Rep
 
 
 def _report(head: _Head, findings: Sequence[Finding], warnings: Sequence[str] = ()) -> Report:
-    meta = head.metadata or _Metadata()
-    name = meta.name or (f"{meta.generate_name}*" if meta.generate_name else "")
-    return Report(head.api_version, head.kind, meta.namespace, name, tuple(findings), tuple(warnings))
+    try:
+        meta = msgspec.json.decode(head.metadata, type=_Metadata)
+    except msgspec.ValidationError:
+        meta = _Metadata()
+    stem = _text(meta.generate_name)
+    name = _text(meta.name) or (f"{stem}*" if stem else "")
+    return Report(head.api_version, head.kind, _text(meta.namespace), name, tuple(findings), tuple(warnings))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _check_kind(text: bytes, head: _Head, kind: AnyKind, context: CheckContext) -> Report:
@@ -136,10 +146,14 @@ def _settle(kind: AnyKind, decoded: ApiObject, default: str) -> ApiObject:
     return settled
 
 
-def _explain_head(fault: str) -> Finding:
-    """Why not even kind and name could be read; `fault` is msgspec's: a message, then a path."""
-    message, _, path = fault.partition(" - at `$.")
-    return Finding(path.removesuffix("`"), FieldReason.TYPE_INVALID, f"{message[:1].lower()}{message[1:]}")
+def _explain_head(fault: msgspec.DecodeError) -> Finding:
+    """Why not even version and kind could be read."""
+    message, _, path = str(fault).partition(" - at `$.")
+    if not isinstance(fault, msgspec.ValidationError):
+        message = f"{message[:1].lower()}{message[1:]}"
+    else:
+        message = "Invalid value: must be text" if path else "an object is a map with apiVersion and kind"
+    return Finding(path.removesuffix("`"), FieldReason.TYPE_INVALID, message)
 
 
 def _find_unreadable(fault: ApiError) -> list[Finding]:

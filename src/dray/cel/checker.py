@@ -30,12 +30,14 @@ from dray.cel.types import (
     DYN,
     ERROR,
     INT,
+    MAX_SIZE,
     NULL,
     STRING,
     UINT,
     Bindings,
     Kind,
     Type,
+    TypesTooComplex,
     format_type,
     join,
     list_of,
@@ -82,9 +84,12 @@ class Checked:
 def check(root: Expr, scope: Scope, source: Source, offsets: Mapping[int, int]) -> Checked:
     """Check a tree without macros. It is sound if `faults` is empty."""
     checker = _Checker(scope, source, offsets)
-    checker.checked.root = checker.check(root)
-    for node_id, each in checker.checked.types.items():
-        checker.checked.types[node_id] = checker.bindings.resolve(each, unbound_to_dyn=True)
+    try:
+        checker.checked.root = checker.check(root)
+        for node_id, each in checker.checked.types.items():
+            checker.note(node_id, checker.bindings.resolve(each, unbound_to_dyn=True))
+    except TypesTooComplex:
+        checker.checked.faults.append(SourceFault(source.place(offsets.get(root.id)), "types are too complex"))
     return checker.checked
 
 
@@ -101,7 +106,7 @@ class _Checker:
         """Check a node and what is below; return the node with names resolved."""
         match node:
             case Literal():
-                self._set(node.id, _type_of_constant(node))
+                self.note(node.id, _type_of_constant(node))
                 return node
             case Ident():
                 return self._check_ident(node)
@@ -126,13 +131,16 @@ class _Checker:
         self.checked.faults.append(SourceFault(place, message))
 
     def _undeclared(self, node_id: int, name: str) -> None:
-        self._set(node_id, ERROR)
+        self.note(node_id, ERROR)
         self._fault(node_id, f"undeclared reference to '{name}' (in container '')")
 
     def _mismatch(self, node_id: int, expected: Type, found: Type) -> None:
         self._fault(node_id, f"expected type '{format_type(expected)}' but found '{format_type(found)}'")
 
-    def _set(self, node_id: int, each: Type) -> None:
+    def note(self, node_id: int, each: Type) -> None:
+        """Note the type of a node."""
+        if each.size > MAX_SIZE:
+            raise TypesTooComplex
         self.checked.types[node_id] = each
 
     def _type(self, node: Expr) -> Type:
@@ -154,7 +162,7 @@ class _Checker:
         found = self._find_ident(name)
         if found is None:
             return None
-        self._set(node_id, found)
+        self.note(node_id, found)
         is_local = not name.startswith(".") and bool(self._locals.get(name))
         described = None if is_local else self._scope.type_names.get(name.removeprefix("."))
         if described is not None and found.kind is Kind.TYPE:
@@ -176,7 +184,7 @@ class _Checker:
             if resolved is not None:
                 return resolved
         operand, result = self._check_field(node.id, node.operand, node.field, is_optional=False)
-        self._set(node.id, BOOL if node.is_test else self.bindings.resolve(result))
+        self.note(node.id, BOOL if node.is_test else self.bindings.resolve(result))
         return replace(node, operand=operand)
 
     def _check_field(self, node_id: int, operand: Expr, name: str, *, is_optional: bool) -> tuple[Expr, Type]:
@@ -236,11 +244,11 @@ class _Checker:
         operand, name = node.args
         if not isinstance(name, Literal) or not isinstance(name.value, str):
             self._fault(name.id, "unsupported optional field selection")
-            self._set(node.id, ERROR)
+            self.note(node.id, ERROR)
             return node
         operand, result = self._check_field(node.id, operand, name.value, is_optional=True)
-        self._set(name.id, STRING)
-        self._set(node.id, self.bindings.resolve(result))
+        self.note(name.id, STRING)
+        self.note(node.id, self.bindings.resolve(result))
         function = self._scope.functions[OPTIONAL_SELECT]
         self.checked.overloads[node.id] = tuple(function.overloads)
         return replace(node, args=(operand, name))
@@ -269,16 +277,16 @@ class _Checker:
             shown = [self.bindings.resolve(each, unbound_to_dyn=True) for each in types]
             signature = _format_signature(shown, is_method=target is not None)
             self._fault(node_id, f"found no matching overload for '{function.name}' applied to '{signature}'")
-            self._set(node_id, ERROR)
+            self.note(node_id, ERROR)
             return
         self.checked.overloads[node_id] = tuple(chosen)
-        self._set(node_id, result)
+        self.note(node_id, result)
 
     def _choose_logical(self, node_id: int, overload: Overload, args: tuple[Expr, ...], types: list[Type]) -> None:
         wrong = [(arg, each) for arg, each in zip(args, types, strict=True) if not self.bindings.assign([(each, BOOL)])]
         for arg, each in wrong:
             self._mismatch(arg.id, BOOL, each)
-        self._set(node_id, ERROR if wrong else BOOL)
+        self.note(node_id, ERROR if wrong else BOOL)
         if not wrong:
             self.checked.overloads[node_id] = (overload,)
 
@@ -314,7 +322,7 @@ class _Checker:
             element = self.check(each)
             elements.append(element)
             joined = self._join(joined, self._unwrap(element, is_optional=at in node.optional))
-        self._set(node.id, list_of(joined or self.bindings.fresh()))
+        self.note(node.id, list_of(joined or self.bindings.fresh()))
         return replace(node, elements=tuple(elements))
 
     def _check_map(self, node: MapLiteral) -> Expr:
@@ -327,7 +335,7 @@ class _Checker:
             value = self.check(entry.value)
             values = self._join(values, self._unwrap(value, is_optional=entry.is_optional))
             entries.append(replace(entry, key=key, value=value))
-        self._set(node.id, map_of(keys or self.bindings.fresh(), values or self.bindings.fresh()))
+        self.note(node.id, map_of(keys or self.bindings.fresh(), values or self.bindings.fresh()))
         return replace(node, entries=tuple(entries))
 
     # Comprehensions
@@ -357,7 +365,7 @@ class _Checker:
                 step = self.check(node.step)
                 self._require(step, gathered)
             result = self.check(node.result)
-        self._set(node.id, self.bindings.resolve(self._type(result)))
+        self.note(node.id, self.bindings.resolve(self._type(result)))
         return replace(node, range=over, start=start, condition=condition, step=step, result=result)
 
     def _require(self, node: Expr, expected: Type) -> None:

@@ -11,7 +11,7 @@ from dray.cel.frames import Frame, Step, read_slot
 from dray.cel.functions import Function, Implementation, Overload
 from dray.cel.library.standard import not_ordered
 from dray.cel.macros import NOT_STRICTLY_FALSE
-from dray.cel.runcost import comparing_work, run_cost
+from dray.cel.runcost import hidden_work, run_cost
 from dray.cel.values import Optional, Value, type_name
 
 __all__ = [
@@ -48,7 +48,7 @@ def plan_invocation(function: Function, overloads: tuple[Overload, ...], steps: 
     """Call a function: the one overload that is meant, or whichever takes the values."""
     overload_id = overloads[0].id if len(overloads) == 1 else ""
     price = run_cost(function.name, overload_id)
-    work = comparing_work(function.name)
+    work = hidden_work(function.name)
     invoke = _find_implementation(function, overloads)
 
     def call(frame: Frame) -> Value:

@@ -7,7 +7,8 @@ at the arguments alone, so that a call is paid for before it is made.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import TypeAlias
 
 from dray.cel.callcost import REGEX_FACTOR, STRING_FACTOR
@@ -18,7 +19,7 @@ from dray.cel.values import LibraryObject, MapValue, Optional, Sum, Value
 from dray.values.quantity import Quantity
 from dray.values.semver import Semver
 
-__all__ = ["RunCost", "comparing_work", "run_cost"]
+__all__ = ["RunCost", "hidden_work", "run_cost"]
 
 Args: TypeAlias = tuple[Value, ...]
 RunCost: TypeAlias = Callable[[Args], int]
@@ -43,20 +44,36 @@ def _one(_: Args) -> int:
     return 1
 
 
-def traversal(value: Value) -> int:
+_Known: TypeAlias = dict[int, int]
+"""What parts were found to weigh, by `id`: one list may stand in another often, and that one in a third."""
+
+
+def _sum_parts(value: Value, weigh: Callable[[Value, _Known], int], known: _Known) -> int:
+    """What the parts of a list, map or optional weigh, each as often as it is there but looked at once."""
+    found = known.get(id(value))
+    if found is None:
+        found = known[id(value)] = sum(weigh(each, known) for each in _parts(value))
+    return found
+
+
+def _parts(value: Value) -> Iterable[Value]:
+    if isinstance(value, tuple):
+        return value
+    if isinstance(value, MapValue):
+        return chain.from_iterable(value.items())
+    return (value.value,) if isinstance(value, Optional) else ()
+
+
+def _traversal(value: Value, known: _Known) -> int:
     """Going over a value and all it holds."""
     if isinstance(value, str | bytes):
         length = len(value.encode()) if isinstance(value, str) else len(value)
         return int(length * STRING_FACTOR)
-    if isinstance(value, tuple):
-        return sum(map(traversal, value))
-    if isinstance(value, MapValue):
-        return sum(traversal(key) + traversal(each) for key, each in value.items())
-    return 1
+    return _sum_parts(value, _traversal, known) if isinstance(value, tuple | MapValue) else 1
 
 
 def _traverse(args: Args) -> int:
-    return traversal(args[0])
+    return _traversal(args[0], {})
 
 
 def _search(args: Args) -> int:
@@ -196,26 +213,35 @@ def run_cost(function: str, overload_id: str) -> RunCost:
 
 _COMPARING = frozenset({"_==_", "_!=_", "@in", "indexOf", "lastIndexOf", "includes"})
 _COMPARING_PAIRS = frozenset({"distinct", "sets.contains", "sets.equivalent", "sets.intersects"})
-_COMPARISON_WORK = 5
-"""Copies that take as long as comparing two elements."""
+_ELEMENT_WORK = 5
+"""Copies that take as long as looking at one element."""
 
 
-def comparing_work(function: str) -> RunCost | None:
-    """The work of a function that compares elements, in copies; None for functions that do not.
+def hidden_work(function: str) -> RunCost | None:
+    """The work of a function that goes into what lists hold, in copies; None for functions that do not.
 
     Kubernetes counts a list as its length, whatever it holds, and equality at a tenth of that.
     """
     if function in _COMPARING:
-        return lambda args: _COMPARISON_WORK * sum(map(_weigh, args))
+        return lambda args: _ELEMENT_WORK * sum(map(_count, args))
     if function in _COMPARING_PAIRS:
-        return lambda args: _COMPARISON_WORK * _weigh(args[-1]) * max(size(args[0]), 1)
+        return lambda args: _ELEMENT_WORK * _count(args[-1]) * max(size(args[0]), 1)
+    if function == "flatten":
+        return lambda args: _ELEMENT_WORK * _count(args[0])
+    if function == "format":
+        return lambda args: _extent(args[1:], {})
     return None
 
 
-def _weigh(value: Value) -> int:
-    """How many values there are in it, at any depth."""
-    if isinstance(value, tuple):
-        return len(value) + sum(_weigh(each) for each in value if isinstance(each, tuple | MapValue))
-    if isinstance(value, MapValue):
-        return 2 * len(value) + sum(_weigh(each) for _, each in value.items() if isinstance(each, tuple | MapValue))
-    return 1
+def _count(value: Value, known: _Known | None = None) -> int:
+    """How many values there are in it, at any depth, itself among them."""
+    if not isinstance(value, tuple | MapValue | Optional):
+        return 1
+    return 1 + _sum_parts(value, _count, {} if known is None else known)
+
+
+def _extent(value: Value, known: _Known) -> int:
+    """How long the text of a value gets, roughly."""
+    if isinstance(value, str | bytes):
+        return 1 + len(value)
+    return 1 + _sum_parts(value, _extent, known) if isinstance(value, tuple | MapValue | Optional) else 1

@@ -7,7 +7,7 @@ with everything. Bindings are undone when an attempt fails, so that trying an ov
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "DYN",
     "ERROR",
     "INT",
+    "MAX_SIZE",
     "NULL",
     "STRING",
     "TIMESTAMP",
@@ -26,6 +27,7 @@ __all__ = [
     "Bindings",
     "Kind",
     "Type",
+    "TypesTooComplex",
     "format_declared",
     "format_type",
     "join",
@@ -38,6 +40,13 @@ __all__ = [
     "split_types",
     "type_of",
 ]
+
+
+MAX_SIZE = 256
+"""Of the type of any part of an expression; the attributes of a device have five."""
+
+_MAX_STEPS = 200_000
+"""Comparisons of types in one expression: five times what any of 10 KiB takes that does not aim at it."""
 
 
 class Kind(Enum):
@@ -70,6 +79,11 @@ class Type:
     kind: Kind
     name: str
     parameters: tuple[Type, ...] = ()
+    size: int = field(init=False, compare=False, repr=False)
+    """How many types it takes to write it out."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", 1 + sum(each.size for each in self.parameters))
 
     @property
     def is_dyn(self) -> bool:
@@ -215,15 +229,25 @@ def split_types(text: str) -> list[str]:
     return [*parts, last] if last else parts
 
 
-class Bindings:
-    """What type parameters stand for, as far as it is known."""
+class TypesTooComplex(Exception):
+    """An expression whose types would take for ever: each map of two others doubles what there is to compare."""
 
-    __slots__ = ("_bound", "_count", "_undo")
+
+class Bindings:
+    """What type parameters stand for, as far as it is known. Raises TypesTooComplex if it takes too long."""
+
+    __slots__ = ("_bound", "_count", "_steps", "_undo")
 
     def __init__(self) -> None:
         self._bound: dict[str, Type] = {}
         self._undo: list[tuple[str, Type | None]] = []
         self._count = 0
+        self._steps = 0
+
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > _MAX_STEPS:
+            raise TypesTooComplex
 
     def fresh(self) -> Type:
         """A parameter that occurs nowhere yet."""
@@ -244,6 +268,7 @@ class Bindings:
 
     def resolve(self, each: Type, *, unbound_to_dyn: bool = False) -> Type:
         """Replace what is bound; what is not becomes `dyn` if asked."""
+        self._step()
         if each.kind is Kind.PARAMETER:
             bound = self._bound.get(each.name)
             if bound is not None:
@@ -259,6 +284,7 @@ class Bindings:
         self._bound[name] = to
 
     def _fits(self, one: Type, other: Type) -> bool:
+        self._step()
         if other.kind is Kind.PARAMETER:
             is_valid, is_bound = self._substitutes(one, other)
             if is_valid or is_bound:
@@ -297,6 +323,7 @@ class Bindings:
         return True, True
 
     def _occurs(self, unknown: Type, within: Type) -> bool:
+        self._step()
         if unknown == within:
             return True
         if within.kind is Kind.PARAMETER:

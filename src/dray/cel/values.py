@@ -108,6 +108,13 @@ class _BoolKey:
     value: bool
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _LoneKey:
+    """A list or optional as a map key. It is found by nobody, as in Kubernetes, and costs nothing to look for."""
+
+    value: Value
+
+
 _Key: TypeAlias = Value
 
 
@@ -125,12 +132,12 @@ class MapValue:
 
     def __iter__(self) -> Iterator[Value]:
         for key in self._entries:
-            yield key.value if isinstance(key, _BoolKey) else key
+            yield key.value if isinstance(key, _BoolKey | _LoneKey) else key
 
     def items(self) -> Iterator[tuple[Value, Value]]:
         """Keys with their values."""
         for key, value in self._entries.items():
-            yield (key.value if isinstance(key, _BoolKey) else key), value
+            yield (key.value if isinstance(key, _BoolKey | _LoneKey) else key), value
 
     def put(self, key: Value, value: Value) -> None:
         """Add an entry while the map is being made."""
@@ -156,7 +163,9 @@ class MapValue:
 
 
 def _as_key(key: Value) -> _Key:
-    return _BoolKey(key) if isinstance(key, bool) else key
+    if isinstance(key, bool):
+        return _BoolKey(key)
+    return _LoneKey(key) if isinstance(key, tuple | Optional) else key
 
 
 _TYPE_NAMES: dict[type, str] = {

@@ -82,7 +82,12 @@ def test_selectors_are_compiled_as_at_admission() -> None:
 
 @pytest.mark.parametrize(
     ("value", "want"),
-    [("two", "must be a whole number, not text"), ([1], "must be a whole number, not a list"), (1.5, "1.5")],
+    [
+        ("two", "must be a whole number, not text"),
+        ([1], "must be a whole number, not a list"),
+        (1.5, "must be a whole number, not 1.5"),
+        (2**63, "must be a whole number of 64 bits, not 9223372036854775808"),
+    ],
 )
 def test_wrong_type_is_told_in_plain_words(value: object, want: str) -> None:
     report = check(claim({"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com", "count": value}}))
@@ -98,6 +103,23 @@ def test_everything_unreadable_is_named_at_once() -> None:
         ("spec.containers[1].name", "FieldValueTypeInvalid"),
         ("spec.containers[1].resources.limits[cpu]", "FieldValueTypeInvalid"),
     ]
+
+
+def test_names_that_yaml_takes_for_something_else_are_faults_among_others() -> None:
+    metadata = {"name": True, "namespace": "ml", "labels": {"a": 1, "b": "c"}}
+    report = check({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": metadata})
+    assert fields(report) == [
+        ("metadata.name", "FieldValueTypeInvalid"),
+        ("metadata.labels[a]", "FieldValueTypeInvalid"),
+    ]
+    assert {each.hint for each in report.findings} == {"put it in quotes"}
+    assert (report.kind, report.namespace, report.name) == ("ResourceClaim", "ml", "")
+
+
+@pytest.mark.parametrize("metadata", [[], "x", 1])
+def test_metadata_that_is_no_map_is_a_fault(metadata: object) -> None:
+    report = check({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {}})
+    assert fields(report) == [("metadata", "FieldValueTypeInvalid")]
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,9 @@ def test_the_full_name_wins_in_any_order() -> None:
         assert evaluate_selector(program, DRIVER, device) is True
 
 
-def bindings(count: int, start: str, make: str) -> str:
-    """`start`, put through `make` again and again."""
-    body = f"size(x{count}) > 0"
+def bindings(count: int, start: str, make: str, ask: str = "size(_) > 0") -> str:
+    """`start`, put through `make` again and again, and what is asked of the last."""
+    body = ask.replace("_", f"x{count}")
     for number in range(count, 0, -1):
         body = f"cel.bind(x{number}, {make.replace('_', f'x{number - 1}')}, {body})"
     return f"cel.bind(x0, {start}, {body})"
@@ -128,10 +128,39 @@ def bindings(count: int, start: str, make: str) -> str:
         "cel.bind(l, lists.range(200000), lists.range(100).all(x, l == l))",
         "cel.bind(l, lists.range(1000).map(x, lists.range(500)), lists.range(3000).all(x, l == l))",
         'lists.range(1000).map(x, "%.999999999f".format([1.0])).size() > 0',
+        bindings(25, "[0]", "[_, _, _]", "_ == _"),
+        bindings(25, "[0]", "[_, _, _]", "_ in [_]"),
+        bindings(25, "[0]", "[_, _, _]", "[_].includes(_)"),
+        bindings(25, "[0]", "[_, _, _]", "[_].distinct() == []"),
+        bindings(25, "[0]", "[_, _, _]", "_.flatten(30) == []"),
+        bindings(25, "[0]", "[_, _, _]", '"%s".format([_]) == ""'),
+        bindings(25, "[0]", "[_, _, _]", "optional.of(_) == optional.of(_)"),
+        bindings(25, "{0: dyn(0)}", "{0: dyn(_), 1: dyn(_), 2: dyn(_)}", "_ == _"),
+        bindings(20, '["aaaaaaaaaaaaaaaa"]', "[_, _]", '"%s".format([_]) == ""'),
     ],
 )
 def test_hostile_expressions_are_stopped(expression: str) -> None:
     assert evaluate_selector(selector(expression), DRIVER, CARD) == RuntimeFault(COST_LIMIT_EXCEEDED)
+
+
+def chain(count: int) -> str:
+    """Lists of which each is compared with a map of the next to the next, so that what one holds doubles each time."""
+    tests = " && ".join(f"x{number} == [{{x{number + 1}: x{number + 1}}}]" for number in range(count))
+    return "".join(f"cel.bind(x{number}, [], " for number in range(count + 1)) + tests + ")" * (count + 1)
+
+
+@pytest.mark.parametrize(
+    "expression", [bindings(25, "[0]", "{_: _}"), bindings(20, "0", "{_: [_]}", "_ == _"), chain(19)]
+)
+def test_types_that_grow_without_end_are_refused(expression: str) -> None:
+    fault = compile_selector(expression)
+    assert isinstance(fault, CompileFault)
+    assert "types are too complex" in fault.detail
+
+
+def test_a_list_as_a_key_is_found_by_nobody() -> None:
+    assert evaluate_selector(selector("[1] in {[1]: 2} || {[1]: 2} == {[1]: 2}"), DRIVER, CARD) is False
+    assert evaluate_selector(selector("{[1]: 2}.all(k, k == [1])"), DRIVER, CARD) is True
 
 
 def test_a_pattern_that_others_choke_on_is_quick() -> None:
