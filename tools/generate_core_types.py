@@ -190,8 +190,9 @@ class FieldWriter:
         wire_name = None if camel_case(python_name) == name else name
         parts = ["REQUIRED"] if name in self.schema.get("required", ()) else []
         parts += list_facts(prop)
-        if "enum" in prop:
-            parts.append(self._enum(prop["enum"]))
+        values = prop.get("enum") or prop.get("items", {}).get("enum")
+        if values:
+            parts.append(self._enum(values))
         if prop.get("default", {}) != {} and absent != "always":
             parts.append(repr({"default": prop["default"]}))
         meta = describe_meta(self.words.describe(self.module, self.owner, name), parts)

@@ -65,8 +65,9 @@ def describe_field(field: Schema) -> str:
     parts = [describe_type(field)]
     if "default" in field:
         parts.append(f"default={json.dumps(field['default'])}")
-    if "enum" in field:
-        parts.append(f"enum={'|'.join(field['enum'])}")
+    values = field.get("enum") or field.get("items", {}).get("enum")
+    if values:
+        parts.append(f"enum={'|'.join(values)}")
     return " ".join([*parts, *describe_extensions(field)])
 
 

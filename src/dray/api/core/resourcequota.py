@@ -63,7 +63,8 @@ class ResourceQuotaSpec(ApiStruct):
         ),
     ] = {}
     scopes: Annotated[
-        tuple[str, ...], Meta(description="Objects must be in all these scopes to be counted.", extra=ATOMIC)
+        tuple[str, ...],
+        Meta(description="Objects must be in all these scopes to be counted.", extra=ATOMIC | {"enum": SCOPES}),
     ] = ()
     scope_selector: Annotated[ScopeSelector | None, Meta(description="Further conditions on objects.")] = None
 

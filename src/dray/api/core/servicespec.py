@@ -144,7 +144,20 @@ class ServiceSpec(ApiStruct):
     cluster_ips: Annotated[tuple[str, ...], Meta(description="Addresses inside the cluster.", extra=ATOMIC)] = field(
         default=(), name="clusterIPs"
     )
-    ip_families: Annotated[tuple[str, ...], Meta(description="IP families in order of preference.", extra=ATOMIC)] = ()
+    ip_families: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="IP families in order of preference.",
+            extra=ATOMIC
+            | {
+                "enum": (
+                    "",
+                    "IPv4",
+                    "IPv6",
+                )
+            },
+        ),
+    ] = ()
     allocate_load_balancer_node_ports: Annotated[
         bool | None, Meta(description="Whether a load balancer gets node ports.")
     ] = None

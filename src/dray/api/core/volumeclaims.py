@@ -27,7 +27,19 @@ class PersistentVolumeClaimSpec(ApiStruct):
     """What kind of volume is wanted."""
 
     access_modes: Annotated[
-        tuple[str, ...], Meta(description="How the volume will be mounted, such as ReadWriteOnce.", extra=ATOMIC)
+        tuple[str, ...],
+        Meta(
+            description="How the volume will be mounted, such as ReadWriteOnce.",
+            extra=ATOMIC
+            | {
+                "enum": (
+                    "ReadOnlyMany",
+                    "ReadWriteMany",
+                    "ReadWriteOnce",
+                    "ReadWriteOncePod",
+                )
+            },
+        ),
     ] = ()
     resources: Annotated[VolumeResourceRequirements, Meta(description="How much storage is wanted.")] = always(
         VolumeResourceRequirements
