@@ -66,14 +66,17 @@ class StrictReader:
 
 
 def _may_repeat_keys(text: bytes) -> bool:
-    """Whether a key stands twice in an object; exact, except that a quote escaped as a number is always suspected.
+    """Whether a key stands twice in an object; exact, except for quotes escaped as numbers, and numbers too large.
 
     Parsing and printing drops repeated keys and nothing else. In compact JSON a quote and a colon end a key, or the
     quote is an escaped one within a string, which survives printing; so their number shrinks only if a key was lost.
     """
     if b"\\u0022" in text:
         return True
-    printed = msgspec.json.encode(msgspec.json.decode(text))
+    try:
+        printed = msgspec.json.encode(msgspec.json.decode(text))
+    except msgspec.ValidationError:  # a number that no float holds, in a part that is kept as it stands
+        return True
     return printed.count(b'":') != msgspec.json.format(text, indent=-1).count(b'":')
 
 

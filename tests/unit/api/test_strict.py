@@ -48,6 +48,12 @@ def test_raw_json_is_not_looked_into() -> None:
     assert faults(text) == []
 
 
+@pytest.mark.parametrize("number", ["1e999", "-1e400", "9" * 400, "1e-999"])
+def test_numbers_of_raw_json_may_be_of_any_size(number: str) -> None:
+    parameters = f'{{"a": {number}}}'
+    assert faults(f'{{"spec": {{"devices": {{"config": [{{"opaque": {{"parameters": {parameters}}}}}]}}}}}}') == []
+
+
 @pytest.mark.parametrize("label", ['say \\":hi\\":', "\\u0022: x", "ends with a backslash \\\\", "1.0", "é"])
 def test_values_that_look_like_keys_are_no_faults(label: str) -> None:
     assert faults(f'{{"metadata": {{"labels": {{"a": "{label}", "{label}": "b"}}}}}}') == []
