@@ -81,6 +81,11 @@ def test_readme_names_targets_that_make_knows(target: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_what_the_readme_calls_the_tests_is_what_ci_runs() -> None:
+    assert "make test    # run the tests" in README
+    assert "\nmake test\n" in ROOT.joinpath(".ci", "run").read_text(encoding="utf-8")
+
+
 def test_page_with_commands_is_run_or_has_a_test_of_its_own() -> None:
     elsewhere = {"docs/drivers"}  # the guide of drivers writes a project first
     pages = {file.relative_to(ROOT).as_posix() for file in ROOT.joinpath("docs").rglob("*.md")} | {"README.md"}
