@@ -5,6 +5,7 @@ from __future__ import annotations
 from dray.allocator.expressions import Derivation, ExpressionFault, Score, Selector
 from dray.allocator.slices import NO_READS, Reads
 from dray.api.resource.device import Device, DeviceAttribute
+from dray.cel.cost import COST_LIMIT
 from dray.cel.errors import CompileFault, RuntimeFault
 from dray.cel.program import Program, compile_derived_attribute, compile_selector
 from dray.cel.program import evaluate_derived as derive
@@ -25,8 +26,11 @@ class CelLanguage:
         return _CelDerivation(compile_derived_attribute(expression))
 
     def score(self, expression: str) -> Score:
-        """Compile a score: like a derived attribute, of type int."""
-        return _CelScore(compile_derived_attribute(expression))
+        """Compile a score: like a derived attribute, of type int. Nobody admitted it, so its cost is judged here."""
+        program = compile_derived_attribute(expression)
+        if isinstance(program, Program) and program.max_cost > COST_LIMIT:
+            program = CompileFault("too complex, exceeds cost limit")
+        return _CelScore(program)
 
 
 class _CelProgram:

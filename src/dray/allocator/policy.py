@@ -24,9 +24,11 @@ from dray.allocator.matching import Matcher
 from dray.allocator.occupancy import Occupancy
 from dray.allocator.outcome import Failed, FailureCode
 from dray.allocator.view import NodeView
+from dray.values.names import byte_length
 
 __all__ = [
     "FIRST_FIT",
+    "MAX_EXPRESSION_BYTES",
     "PACK",
     "SPREAD",
     "BuiltIn",
@@ -40,6 +42,9 @@ __all__ = [
 _PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
 _SCORE = "cel:"
 _WHOLE = 1 << 32
+
+MAX_EXPRESSION_BYTES = 10 * 1024
+"""Of the expression of a policy, as of a selector: compiling takes long where texts are long."""
 
 
 class BuiltIn(StrEnum):
@@ -63,9 +68,15 @@ FIRST_FIT, PACK, SPREAD = BuiltIn.FIRST_FIT, BuiltIn.PACK, BuiltIn.SPREAD
 
 
 def parse_policy(text: str) -> Policy:
-    """Read a policy as an annotation writes it. Raises ValueError, with the names there are."""
+    """Read a policy as an annotation writes it. Raises ValueError, with the names there are.
+
+    An expression may be as long as a selector; whether it can be computed is seen when devices are ordered by it.
+    """
     if text.startswith(_SCORE):
-        return ByScore(text.removeprefix(_SCORE))
+        expression = text.removeprefix(_SCORE)
+        if byte_length(expression) > MAX_EXPRESSION_BYTES:
+            raise ValueError(f"the expression of a policy may not be more than {MAX_EXPRESSION_BYTES} bytes")
+        return ByScore(expression)
     try:
         return BuiltIn(text)
     except ValueError:

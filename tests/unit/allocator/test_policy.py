@@ -5,7 +5,16 @@ import pytest
 from dray.allocator.allocate import allocate
 from dray.allocator.ids import claim_uid
 from dray.allocator.outcome import Allocated, Failed, FailureCode
-from dray.allocator.policy import FIRST_FIT, PACK, SPREAD, ByScore, Policy, format_policy, parse_policy
+from dray.allocator.policy import (
+    FIRST_FIT,
+    MAX_EXPRESSION_BYTES,
+    PACK,
+    SPREAD,
+    ByScore,
+    Policy,
+    format_policy,
+    parse_policy,
+)
 from tests.cases.allocator.terse import NODE, Raw, cluster_of, read_claims
 
 CARDS = [
@@ -69,7 +78,10 @@ def test_the_highest_score_wins() -> None:
     assert taken(GROUPS, [2], score) == [["g4", "g5"]]
 
 
-@pytest.mark.parametrize("expression", ["nosuch", "'text'", "device.attributes['a'].missing"])
+COSTLY = "[1,2,3,4,5,6,7,8,9,10].all(x, " * 7 + "true" + ")" * 7 + " ? 1 : 2"
+
+
+@pytest.mark.parametrize("expression", ["nosuch", "'text'", "device.attributes['a'].missing", COSTLY])
 def test_a_score_that_cannot_be_computed_is_a_failure(expression: str) -> None:
     case = {"slices": GROUPS, "claims": {"c": {"r": 1}}}
     outcome = allocate(read_claims(case), cluster_of(case), NODE, share_ids=str, policy=ByScore(expression))
@@ -85,3 +97,10 @@ def test_policies_are_read_as_they_are_written(text: str) -> None:
 def test_unknown_policies_are_refused() -> None:
     with pytest.raises(ValueError, match="first-fit"):
         parse_policy("worst-fit")
+
+
+def test_expressions_may_be_as_long_as_selectors() -> None:
+    longest = "1".ljust(MAX_EXPRESSION_BYTES)
+    assert parse_policy(f"cel:{longest}") == ByScore(longest)
+    with pytest.raises(ValueError, match="10240 bytes"):
+        parse_policy(f"cel:{longest} ")
