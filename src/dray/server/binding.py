@@ -30,12 +30,12 @@ _CREATED: Final = Status(status="Success", code=201)
 
 async def bind(desk: Desk, target: Target, binding: Binding, options: WriteQuery, caller: Caller) -> Status:
     """Put the pod of the path on the node that the binding names. Raises Conflict if it is on one."""
+    if binding.metadata.name != target.name:
+        raise BadRequest("name in URL does not match name in Binding object")
     context = desk.context(caller, desk.now())
     faults = [fault for check in BINDING.create_checks for fault in check(binding, None, context)]
     if faults:
         raise ApiError("\n".join(map(str, faults)))
-    if binding.metadata.name not in ("", target.name):
-        raise BadRequest("name in URL does not match name in Binding object")
     pods = target._replace(endpoint=desk.routes.find_endpoint(POD), subresource="binding")
     job = Job(pods, options, caller)
     desk.admit(desk.request(job, Act.CREATE, new=binding), caller)
@@ -56,7 +56,7 @@ def _plan_unchecked(kind: Any, new: ApiObject, old: ApiObject, context: object) 
 
 async def evict(desk: Desk, target: Target, eviction: Eviction, options: WriteQuery, caller: Caller) -> Status:
     """Delete the pod of the path unless a disruption budget keeps it: then TooManyRequests."""
-    if eviction.metadata.name not in ("", target.name):
+    if eviction.metadata.name != target.name:
         raise BadRequest("name in URL does not match name in Eviction object")
     pods = target._replace(endpoint=desk.routes.find_endpoint(POD), subresource="eviction")
     desk.admit(desk.request(Job(pods, options, caller), Act.CREATE, new=eviction), caller)

@@ -215,7 +215,9 @@ def _read_token(text: str) -> _Token:
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         raise BadRequest(prefix + (explain_json_syntax(decoded) or str(fault))) from fault
     if token.v != _TOKEN_VERSION:
-        raise BadRequest(f"{prefix}server does not recognize this encoded version {quote(token.v)}")
+        raise BadRequest(f"{prefix}server does not recognize this encoded version {token.v}")
+    if not token.start:
+        raise BadRequest(f"{prefix}encoded start key empty (version {token.v})")
     return token
 
 

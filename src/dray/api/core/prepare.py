@@ -15,7 +15,6 @@ from dray.api.core.podstatus import PodCondition, PodStatus
 from dray.api.core.resourcequota import ResourceQuota, ResourceQuotaStatus
 from dray.api.core.service import Service
 from dray.api.core.servicespec import ServiceStatus
-from dray.api.meta import ObjectMeta
 from dray.values.times import Time
 
 __all__ = [
@@ -59,22 +58,16 @@ def prepare_pod_update(new: Pod, old: Pod, now: Time) -> Pod:
 
 
 def prepare_pod_status(new: Pod, old: Pod, now: Time) -> Pod:
-    """Only the status counts; of the metadata, nothing. The quality of service never changes."""
+    """The spec, the owners and when it is to go stay; labels and annotations are taken. The quality never changes."""
     status = replace(new.status, qos_class=old.status.qos_class)
-    return replace(new, spec=old.spec, status=status, metadata=_restore_metadata(new.metadata, old.metadata))
-
-
-def _restore_metadata(new: ObjectMeta, old: ObjectMeta) -> ObjectMeta:
-    return replace(
-        new,
-        generation=old.generation,
-        labels=old.labels,
-        annotations=old.annotations,
-        finalizers=old.finalizers,
-        owner_references=old.owner_references,
-        deletion_timestamp=old.deletion_timestamp,
-        deletion_grace_period_seconds=old.deletion_grace_period_seconds,
+    metadata = replace(
+        new.metadata,
+        generation=old.metadata.generation,
+        owner_references=old.metadata.owner_references,
+        deletion_timestamp=old.metadata.deletion_timestamp,
+        deletion_grace_period_seconds=old.metadata.deletion_grace_period_seconds,
     )
+    return replace(new, spec=old.spec, status=status, metadata=metadata)
 
 
 def prepare_node_update(new: Node, old: Node, now: Time) -> Node:

@@ -69,13 +69,15 @@ def test_a_changed_spec_of_a_pod_is_a_new_generation() -> None:
     assert other.status == old.status
 
 
-def test_a_status_of_a_pod_changes_nothing_else() -> None:
+def test_a_status_of_a_pod_may_change_labels_and_nothing_else() -> None:
+    owner = {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u"}
     old = read(
-        POD, {"metadata": {"labels": {"a": "b"}}, "spec": {"nodeName": "n"}, "status": {"qosClass": "Burstable"}}
+        POD, {"metadata": {"ownerReferences": [owner]}, "spec": {"nodeName": "n"}, "status": {"qosClass": "Burstable"}}
     )
     new = read(POD, {"metadata": {"labels": {"c": "d"}}, "spec": {}, "status": {"phase": "Running", "qosClass": "x"}})
     written = POD.prepare_status(new, old, NOW)
-    assert (written.metadata, written.spec) == (old.metadata, old.spec)
+    assert (written.metadata.labels, written.metadata.owner_references) == ({"c": "d"}, old.metadata.owner_references)
+    assert written.spec == old.spec
     assert plain(written.status) == {"phase": "Running", "qosClass": "Burstable"}
 
 

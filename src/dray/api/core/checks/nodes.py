@@ -12,7 +12,7 @@ from dray.api.core.nodespec import NodeSpec
 from dray.api.core.nodestatus import NodeAddress
 from dray.api.core.taints import Taint
 from dray.errors import FieldError, FieldReason, duplicate, forbidden, invalid, render_value
-from dray.values.fieldpath import SPEC, STATUS, FieldPath, key
+from dray.values.fieldpath import METADATA, SPEC, STATUS, FieldPath, key
 from dray.values.names import label_value_faults
 from dray.values.quantity import Quantity
 
@@ -23,7 +23,7 @@ _CIDR_RULE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 
 def check_node(new: Node, old: Node | None, context: CheckContext) -> list[FieldError]:
     """What holds of every node."""
-    return [*_taint_faults(new.spec.taints, SPEC / "taints"), *_range_faults(new.spec), *_status_faults(new)]
+    return [*_taint_faults(new.spec.taints, METADATA / "taints"), *_range_faults(new.spec), *_status_faults(new)]
 
 
 def _taint_faults(taints: Sequence[Taint], path: FieldPath) -> Iterator[FieldError]:

@@ -72,9 +72,6 @@ def pod_template_spec_faults(spec: PodSpec, path: FieldPath, *, is_mirror: bool 
     yield from required_choice_faults(spec.dns_policy, _DNS_POLICIES, path / "dnsPolicy")
     yield from labels_faults(spec.node_selector, path / "nodeSelector")
     yield from pod_security_faults(spec, path)
-    for index, reference in enumerate(spec.image_pull_secrets):
-        if not reference.name:
-            yield required(path / "imagePullSecrets" / index / "name")
     yield from _placement_faults(spec, path)
     yield from _reference_faults(spec, path)
     yield from _identity_faults(spec, path)
@@ -118,8 +115,8 @@ def _host_network_faults(spec: PodSpec, path: FieldPath) -> Iterator[FieldError]
         for index, container in enumerate(containers):
             for number, port in enumerate(container.ports):
                 if port.host_port != port.container_port:
-                    at = path / name / index / "ports" / number / "containerPort"
-                    yield invalid(at, port.container_port, "must match `hostPort` when `hostNetwork` is true")
+                    at = path / name / index / "ports" / number / "hostPort"
+                    yield invalid(at, port.host_port, "must match `containerPort` when `hostNetwork` is true")
 
 
 def _placement_faults(spec: PodSpec, path: FieldPath) -> Iterator[FieldError]:
@@ -191,11 +188,11 @@ def _identity_faults(spec: PodSpec, path: FieldPath) -> Iterator[FieldError]:
         yield from choice_faults(spec.preemption_policy, _PREEMPTION_POLICIES, path / "preemptionPolicy")
     yield from overhead_faults(spec.overhead, path / "overhead")
     if spec.os is not None:
-        yield from required_choice_faults(spec.os.name, _SYSTEMS, path / "os" / "name")
+        yield from required_choice_faults(spec.os.name, _SYSTEMS, path / "os")
     group = spec.scheduling_group
     if group is not None:
         if group.pod_group_name is None:
-            yield invalid(path / "schedulingGroup" / "podGroupName", "", "must specify one of: `podGroupName`")
+            yield invalid(path / "schedulingGroup" / "podGroupName", None, "must specify one of: `podGroupName`")
         else:
             yield from subdomain_faults(group.pod_group_name, path / "schedulingGroup" / "podGroupName")
 

@@ -61,7 +61,7 @@ def pod_security_faults(spec: PodSpec, path: FieldPath) -> Iterator[FieldError]:
     at = path / "securityContext"
     if spec.share_process_namespace and spec.host_pid:
         detail = "ShareProcessNamespace and HostPID cannot both be enabled"
-        yield invalid(at / "shareProcessNamespace", value=True, detail=detail)
+        yield invalid(path / "shareProcessNamespace", value=True, detail=detail)
     rights = spec.security_context
     if rights is not None:
         yield from _pod_rights_faults(rights, at)

@@ -90,7 +90,7 @@ def _version_faults(text: str, path: FieldPath) -> Iterator[FieldError]:
 
 def _inspect_members(attribute: DeviceAttribute, path: FieldPath, report: Report) -> None:
     given = [member for member in _MEMBERS if getattr(attribute, member) is not None]
-    if not given:
+    if all(getattr(attribute, member) == () for member in given):  # an empty list is no value
         report.declare(invalid(path, "", f"must specify one of: {_ANY_MEMBER}", hint="give it a value, such as string"))
     elif len(given) > 1:
         shown, hint = f"{{{', '.join(given)}}}", f"keep {given[0]} alone"
