@@ -2,7 +2,8 @@
 
 import asyncio
 import ipaddress
-from collections.abc import AsyncIterator, Awaitable, Callable
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -39,6 +40,8 @@ class Ground:
     clock: Clock
     entropy: Entropy
     log: Log
+    keep: Callable[[ssl.SSLContext], Coroutine[None, None, None]] | None = None
+    """Renews what the server shows, until cancelled; None where certificates outlive the process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +88,10 @@ async def host_cluster(ground: Ground, address: Address, beside: Beside | None) 
             tasks.create_task(compaction, name="compaction"),
             tasks.create_task(supervise("controllers", run_parts, pace, ground.log), name="parts"),
         ]
-        async with serve(api.application, address, make_ssl_context(credentials)) as bound:
+        shown = make_ssl_context(credentials)
+        if ground.keep is not None:
+            running.append(tasks.create_task(ground.keep(shown), name="certificates"))
+        async with serve(api.application, address, shown) as bound:
             yield f"https://{_reachable(bound.host)}:{bound.port}"
         for task in running:
             task.cancel()

@@ -1,6 +1,7 @@
 """Which adapter stands behind each port of the API server. Apart from `wire`, so that other verbs start without it."""
 
-from collections.abc import Mapping
+import ssl
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -9,10 +10,12 @@ from dray.app.wire import CelJudge
 from dray.client.port import NodeStreams
 from dray.effects.clock import Clock
 from dray.effects.entropy import Entropy, SystemEntropy
+from dray.effects.log import Log
 from dray.server.assembly import Identity
 from dray.server.identity.accounts import AccountTokens
 from dray.server.identity.authenticator import Authenticator
 from dray.server.identity.credentials import Credentials
+from dray.server.identity.renewal import CertificateKeeper, keep_certificates
 from dray.server.identity.reviews import review_token
 from dray.server.identity.signing import SigningKey
 from dray.server.identity.statictokens import StaticTokens
@@ -23,7 +26,7 @@ from dray.store.opening import DATABASE_FILE
 from dray.store.port import Store
 from dray.store.sqlite import open_sqlite_store
 
-__all__ = ["wire_entropy", "wire_identity", "wire_judge", "wire_node_relay", "wire_store"]
+__all__ = ["wire_entropy", "wire_identity", "wire_judge", "wire_keeper", "wire_node_relay", "wire_store"]
 
 
 def wire_entropy() -> Entropy:
@@ -34,6 +37,13 @@ def wire_entropy() -> Entropy:
 def wire_store(folder: Path) -> AbstractAsyncContextManager[Store]:
     """The durable store in a data directory."""
     return open_sqlite_store(folder / DATABASE_FILE)
+
+
+def wire_keeper(
+    folder: Path, clock: Clock, log: Log, *, names: Sequence[str] = ()
+) -> Callable[[ssl.SSLContext], Coroutine[None, None, None]]:
+    """Who renews the certificates in a folder, and shows them from then on."""
+    return lambda context: keep_certificates(CertificateKeeper(folder, context, log, names=names), clock)
 
 
 def wire_judge() -> SelectorJudge:

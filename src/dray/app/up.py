@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from dray.app.hosting import Beside, Ground, host_cluster, is_any
 from dray.app.process import catch_signals, run_process
 from dray.app.running import RunRecord, hold_run_file
-from dray.app.serverwire import wire_entropy, wire_store
+from dray.app.serverwire import wire_entropy, wire_keeper, wire_store
 from dray.effects.clock import Clock
 from dray.effects.log import Log
 from dray.server.identity.credentials import Credentials, ensure_credentials
@@ -61,9 +61,11 @@ async def _run(
     ended = catch_signals()
     address = options.address
     names = options.names if is_any(address.host) else (*options.names, address.host)
-    credentials = ensure_credentials(options.data_dir / "pki", clock.now().to_time(), names=names)
+    folder = options.data_dir / "pki"
+    credentials = ensure_credentials(folder, clock.now().to_time(), names=names)
     async with wire_store(options.data_dir) as store:
-        ground = Ground(store=store, credentials=credentials, clock=clock, entropy=wire_entropy(), log=log)
+        keep = wire_keeper(folder, clock, log, names=names)
+        ground = Ground(store=store, credentials=credentials, clock=clock, entropy=wire_entropy(), log=log, keep=keep)
         async with host_cluster(ground, address, beside) as url:
             _settle_memory()
             _write_access(options, credentials, url)
