@@ -2,10 +2,14 @@
 
 import asyncio
 import os
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from dray.cli.verbtable import load_verb
+from dray.demo.commands import Commands
 from dray.demo.example import Example, read_example
 from dray.demo.library import find_examples, list_names
 from dray.demo.player import Silence, Surroundings, play
@@ -31,6 +35,30 @@ def test_example_does_what_it_says(name: str) -> None:
     environment = dict(os.environ)  # noqa: TID251  # as a command would
     around = Surroundings(EXAMPLES.parent, environment, SystemClock(), SystemEntropy(), MemoryLog())
     assert asyncio.run(play(example, around, Silence())) == facts_expected(example) > 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_readme_begins_as_the_example_does(name: str) -> None:
+    commands = []
+    for scene in read_example(EXAMPLES / name, name).scenes:
+        if scene.nodes:
+            commands.append(f"dray up {' '.join(f'--nodes {each}' for each in scene.nodes)}")
+        commands += [step.run for step in scene.steps]
+    shown = re.findall(r"^\$ (.+)$", Path(EXAMPLES, name, "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert shown == commands[: len(shown)]
+    assert shown
+
+
+def list_kubectl_commands() -> list[str]:
+    examples = [read_example(EXAMPLES / name, name) for name in NAMES]
+    lines = {step.run for example in examples for scene in example.scenes for step in scene.steps}
+    return sorted(stage for line in lines for stage in line.split(" | ") if stage.startswith("kubectl "))
+
+
+@pytest.mark.parametrize("line", list_kubectl_commands())
+def test_command_can_do_without_kubectl(line: str, tmp_path: Path) -> None:
+    _, verb, *words = shlex.split(Commands(EXAMPLES.parent, {"PATH": str(tmp_path)}, None).phrase(line))
+    assert load_verb(verb).make_context(verb, words).params
 
 
 @pytest.mark.parametrize("name", NAMES)

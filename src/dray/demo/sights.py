@@ -1,18 +1,20 @@
-"""What a cluster is like at one moment, and what of the expected is not true of it. Pure."""
+"""What a cluster is like at one moment, what of the expected is not true of it, and what must never be. Pure."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
+from dray.allocator.nodematch import selects
 from dray.api.core.event import Event
 from dray.api.core.node import Node
 from dray.api.core.pod import Pod
 from dray.api.resource.claim import ResourceClaim
 from dray.api.resource.slice import ResourceSlice
+from dray.audit.cluster import audit_cluster
 from dray.demo.example import WantedAlignment, WantedClaim, WantedPod, Wants
 
-__all__ = ["Sights", "list_unmet"]
+__all__ = ["Sights", "list_contradictions", "list_unmet"]
 
 _GONE = "Gone"
 _SHOWN = 12
@@ -39,6 +41,40 @@ def list_unmet(wants: Wants, sights: Sights) -> list[str]:
         _judge_alignment,
     )
     return [text for check in checks for text in check(wants, sights)]
+
+
+def list_contradictions(sights: Sights) -> list[str]:
+    """What is wrong whatever is wanted: devices given twice, pods that run without the claims or beside the devices."""
+    violations = audit_cluster(list(sights.claims.values()), sights.slices, list(sights.nodes.values()))
+    return [f"audit: {each}" for each in violations] + [
+        f"pod {name} {text}"
+        for name, pod in sights.pods.items()
+        if pod.status.phase == "Running" and pod.metadata.deletion_timestamp is None
+        for text in _judge_running(pod, sights)
+    ]
+
+
+def _judge_running(pod: Pod, sights: Sights) -> Iterator[str]:
+    node = sights.nodes.get(pod.spec.node_name)
+    for name in _list_claim_names(pod):
+        claim = sights.claims.get(f"{pod.metadata.namespace}/{name}")
+        if claim is None or claim.status.allocation is None:
+            yield f"runs without devices for claim {name}"
+            continue
+        users = {each.uid for each in claim.status.reserved_for if not each.api_group}
+        if users and pod.metadata.uid not in users:
+            yield f"runs and has no reservation of claim {name}"
+        selector = claim.status.allocation.node_selector
+        if node is not None and selector is not None and not selects(selector, node):
+            yield f"runs on {node.metadata.name}, where claim {name} cannot be used"
+
+
+def _list_claim_names(pod: Pod) -> list[str]:
+    names = [each.resource_claim_name for each in pod.status.resource_claim_statuses]
+    names += [each.resource_claim_name for each in pod.spec.resource_claims]
+    if pod.status.extended_resource_claim_status is not None:
+        names.append(pod.status.extended_resource_claim_status.resource_claim_name)
+    return list(dict.fromkeys(each for each in names if each))
 
 
 def _judge_pods(wants: Wants, sights: Sights) -> Iterator[str]:
@@ -86,11 +122,7 @@ def _enumerate(names: Sequence[str]) -> str:
 
 
 def _list_devices(pod: Pod, sights: Sights) -> Iterator[str]:
-    names = [each.resource_claim_name for each in pod.status.resource_claim_statuses]
-    names += [each.resource_claim_name for each in pod.spec.resource_claims]
-    if pod.status.extended_resource_claim_status is not None:
-        names.append(pod.status.extended_resource_claim_status.resource_claim_name)
-    for name in dict.fromkeys(filter(None, names)):
+    for name in _list_claim_names(pod):
         claim = sights.claims.get(f"{pod.metadata.namespace}/{name}")
         if claim is not None and claim.status.allocation is not None:
             yield from (f"{each.pool}/{each.device}" for each in claim.status.allocation.devices.results)

@@ -11,7 +11,7 @@ from dray.client.http import HttpClient
 from dray.client.sharing import SharedInformers
 from dray.client.untyped import UntypedClient
 from dray.demo.example import WantedLog, Wants
-from dray.demo.sights import Sights, list_unmet
+from dray.demo.sights import Sights, list_contradictions, list_unmet
 from dray.demo.words import Words
 from dray.errors import ApiError
 
@@ -33,11 +33,14 @@ class Stage:
             informers.get(kind).add_handler(lambda _change: self._news.set())
 
     async def wait(self, wants: Wants, seconds: float) -> list[str]:
-        """Wait until everything is as wanted, at most so long; then whatever still is not, logs included."""
+        """Wait until everything is as wanted, at most so long; then whatever still is not, logs included.
+
+        Kinds are watched each by itself, so that what contradicts itself may do so for a moment only.
+        """
         unmet: list[str] = []
         try:
             async with asyncio.timeout(seconds):
-                while unmet := list_unmet(wants, self.look()):
+                while unmet := list_unmet(wants, self.look()) or list_contradictions(self.look()):
                     self._news.clear()
                     await self._news.wait()
         except TimeoutError:
