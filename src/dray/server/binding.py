@@ -10,7 +10,7 @@ from dray.api.core.pod import Pod
 from dray.api.meta import ApiObject, DeleteOptions, Preconditions, Status
 from dray.api.policy.eviction import Eviction
 from dray.api.policy.kinds import POD_DISRUPTION_BUDGET
-from dray.api.writing import PlannedWrite, get_reference
+from dray.api.writing import PlannedWrite, get_reference, settle_namespace
 from dray.errors import ApiError, BadRequest
 from dray.server.admission.binding import bind_pod
 from dray.server.admission.eviction import EvictionPlan, plan_eviction
@@ -30,6 +30,7 @@ _CREATED: Final = Status(status="Success", code=201)
 
 async def bind(desk: Desk, target: Target, binding: Binding, options: WriteQuery, caller: Caller) -> Status:
     """Put the pod of the path on the node that the binding names. Raises Conflict if it is on one."""
+    binding = settle_namespace(BINDING, binding, target.namespace or "")
     if binding.metadata.name != target.name:
         raise BadRequest("name in URL does not match name in Binding object")
     context = desk.context(caller, desk.now())

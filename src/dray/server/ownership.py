@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from dray.api.core.kinds import POD
 from dray.api.mending import decode_custom
 from dray.api.meta import ApiObject, ManagedFieldsEntry
 from dray.api.registry import AnyKind
@@ -29,7 +30,9 @@ __all__ = ["get_scope", "own_creation", "own_update", "read_json"]
 _STATUS: Final = field_step("status")
 _SPEC: Final = field_step("spec")
 _METADATA: Final = field_step("metadata")
-_TAKES_METADATA_WITH_STATUS: Final = frozenset({"nodes"})
+_OWNERS: Final = field_step("ownerReferences")
+_LEAVES_METADATA_TO_OTHERS: Final = frozenset({"resource.k8s.io", "scheduling.k8s.io"})
+"""Groups whose status is written without the metadata beside it."""
 _UID: Final = ("uid",)
 _GAP: Final = b"\0"
 """Stands for the step to the owner; no JSON text has it."""
@@ -54,10 +57,12 @@ def _scope(kind: AnyKind, version: str, subresource: str) -> WriteScope:
 
 
 def _reset_fields(kind: AnyKind, subresource: str) -> FieldSet:
-    """What an endpoint ignores: the status at the object itself, all but the status at `/status`."""
+    """What an endpoint ignores: the status at the object itself, the spec and some metadata at `/status`."""
     if subresource == "status":
-        roots = {(_SPEC,)} if kind.plural in _TAKES_METADATA_WITH_STATUS else {(_SPEC,), (_METADATA,)}
-        return frozenset(roots)
+        if kind.group in _LEAVES_METADATA_TO_OTHERS:
+            return frozenset({(_SPEC,), (_METADATA,)})
+        owners = {(_METADATA, _OWNERS)} if kind is POD else set()
+        return frozenset({(_SPEC,), *owners})
     return frozenset({(_STATUS,)}) if kind.has_status else NO_FIELDS
 
 

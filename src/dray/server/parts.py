@@ -3,11 +3,13 @@
 The part is taken from what was sent; all else stays as stored.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from dray.api.core.checks.pod import check_pod_ephemeral_containers, check_pod_resize
+from dray.api.core.containers import Container
 from dray.api.core.namespace import Namespace
 from dray.api.core.pod import Pod
 from dray.api.core.prepare import prepare_namespace_finalize
@@ -37,7 +39,23 @@ def _plan_resize(kind: Any, new: Any, old: Any, context: Any) -> PlannedWrite[An
     """`pods/resize`: the amounts of containers change."""
     assert isinstance(new, Pod)
     assert isinstance(old, Pod)
-    return _plan_pod(kind, (new, old), context, check_pod_resize)
+    kept = replace(
+        old.spec,
+        resources=new.spec.resources,
+        containers=_take_amounts(new.spec.containers, old.spec.containers),
+        init_containers=_take_amounts(new.spec.init_containers, old.spec.init_containers),
+    )
+    return _plan_pod(kind, (replace(new, spec=kept), old), context, check_pod_resize)
+
+
+def _take_amounts(new: Sequence[Container], old: Sequence[Container]) -> tuple[Container, ...]:
+    """The stored containers with what a resize may say of them; others where they are not the same ones."""
+    if [each.name for each in new] != [each.name for each in old]:
+        return tuple(new)
+    return tuple(
+        replace(before, resources=after.resources, resize_policy=after.resize_policy)
+        for after, before in zip(new, old, strict=True)
+    )
 
 
 def _plan_pod(kind: Any, written: tuple[Pod, Pod], context: Any, check: Any) -> PlannedWrite[Any]:

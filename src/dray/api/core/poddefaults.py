@@ -14,6 +14,7 @@ from dray.api.core.environment import EnvVar
 from dray.api.core.pod import Pod
 from dray.api.core.podresources import sum_container_requests
 from dray.api.core.podspec import PodSpec
+from dray.api.core.podstatus import PodIP, PodStatus
 from dray.api.core.probes import GRPCAction, HTTPGetAction, LifecycleHandler, Probe
 from dray.api.core.resources import ResourceRequirements
 from dray.api.core.security import PodSecurityContext
@@ -39,7 +40,17 @@ def default_pod(new: Pod, now: Time) -> Pod:
     spec = new.spec
     links = True if spec.enable_service_links is None else spec.enable_service_links
     spec = replace(spec, enable_service_links=links)
-    return replace(new, spec=default_pod_spec(_default_requests(spec)))
+    return replace(new, spec=default_pod_spec(_default_requests(spec)), status=_settle_address(new.status))
+
+
+def _settle_address(status: PodStatus) -> PodStatus:
+    """An address that is said once stands in both places; where they differ, the one on its own counts."""
+    first = status.pod_ips[0].ip if status.pod_ips else ""
+    if status.pod_ip == first:
+        return status
+    if not status.pod_ip:
+        return replace(status, pod_ip=first)
+    return replace(status, pod_ips=(PodIP(ip=status.pod_ip),))
 
 
 def default_pod_spec(spec: PodSpec) -> PodSpec:

@@ -46,7 +46,8 @@ _GATED = PodCondition(
 
 def prepare_pod_create(new: Pod) -> Pod:
     """A pod begins as Pending, with the quality of service its amounts give it; its label keys get their values."""
-    conditions = (_GATED,) if new.spec.scheduling_gates else ()
+    gated = replace(_GATED, last_transition_time=new.metadata.creation_timestamp)
+    conditions = (gated,) if new.spec.scheduling_gates else ()
     status = PodStatus(phase="Pending", qos_class=quality_of_service(new.spec), conditions=conditions)
     return replace(new, spec=apply_label_keys(new.spec, new.metadata.labels), status=status)
 
@@ -58,14 +59,14 @@ def prepare_pod_update(new: Pod, old: Pod, now: Time) -> Pod:
 
 
 def prepare_pod_status(new: Pod, old: Pod, now: Time) -> Pod:
-    """The spec, the owners and when it is to go stay; labels and annotations are taken. The quality never changes."""
-    status = replace(new.status, qos_class=old.status.qos_class)
+    """The spec stays, as do the owners and the time it is to go; the rest of the metadata is taken."""
+    status = new.status
+    if not status.qos_class:
+        status = replace(status, qos_class=old.status.qos_class)
     metadata = replace(
         new.metadata,
-        generation=old.metadata.generation,
         owner_references=old.metadata.owner_references,
         deletion_timestamp=old.metadata.deletion_timestamp,
-        deletion_grace_period_seconds=old.metadata.deletion_grace_period_seconds,
     )
     return replace(new, spec=old.spec, status=status, metadata=metadata)
 
@@ -94,8 +95,9 @@ def prepare_namespace_update(new: Namespace, old: Namespace, now: Time) -> Names
 
 
 def prepare_namespace_status(new: Namespace, old: Namespace, now: Time) -> Namespace:
-    """The spec stays."""
-    return replace(new, spec=old.spec)
+    """The spec stays; a namespace of which nothing is said is active."""
+    status = new.status if new.status.phase else replace(new.status, phase="Active")
+    return replace(new, spec=old.spec, status=status)
 
 
 def prepare_namespace_finalize(new: Namespace, old: Namespace, now: Time) -> Namespace:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dray.api.checks import CheckContext
 from dray.api.core.checks.naming import choice_faults
 from dray.api.scheduling.priorityclass import PriorityClass
-from dray.errors import FieldError, forbidden
+from dray.errors import FieldError, forbidden, invalid
 from dray.values.fieldpath import METADATA, ROOT
 
 __all__ = ["HIGHEST_USER_PRIORITY", "SYSTEM_CLASSES", "check_priority_class", "check_priority_class_update"]
@@ -57,5 +57,5 @@ def check_priority_class_update(
         hint = "create another class, and let new pods use it"
         faults.append(forbidden(ROOT / "value", _FIXED, hint=hint))
     if new.preemption_policy != old.preemption_policy:
-        faults.append(forbidden(ROOT / "preemptionPolicy", _FIXED))
+        faults.append(invalid(ROOT / "preemptionPolicy", new.preemption_policy, "field is immutable"))
     return faults

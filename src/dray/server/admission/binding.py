@@ -18,11 +18,10 @@ def bind_pod(pod: Pod, binding: Binding, now: Time) -> Pod:
 
     The node need not exist. What the binding says in labels and annotations is added to the pod.
     """
-    reason = _find_obstacle(pod, binding)
+    _require_same(pod, binding)
+    reason = _find_obstacle(pod)
     if reason is not None:
-        name = pod.metadata.name
-        about = ObjectRef(kind="Pod", resource="pods/binding", namespace=pod.metadata.namespace, name=name)
-        raise Conflict(f'Operation cannot be fulfilled on pods/binding "{name}": {reason}', about)
+        raise _refuse(pod, "pods/binding", reason)
     meta = replace(
         pod.metadata,
         labels={**pod.metadata.labels, **binding.metadata.labels},
@@ -32,13 +31,30 @@ def bind_pod(pod: Pod, binding: Binding, now: Time) -> Pod:
     return replace(pod, metadata=meta, spec=replace(pod.spec, node_name=binding.target.name), status=status)
 
 
-def _find_obstacle(pod: Pod, binding: Binding) -> str | None:
-    name, wanted = pod.metadata.name, binding.metadata
-    if wanted.uid and wanted.uid != pod.metadata.uid:
-        return f"Precondition failed: UID in precondition: {wanted.uid}, UID in object meta: {pod.metadata.uid}"
-    if wanted.resource_version and wanted.resource_version != pod.metadata.resource_version:
-        versions = f"{wanted.resource_version}, ResourceVersion in object meta: {pod.metadata.resource_version}"
-        return f"Precondition failed: ResourceVersion in precondition: {versions}"
+def _refuse(pod: Pod, resource: str, reason: str) -> Conflict:
+    name = pod.metadata.name
+    about = ObjectRef(kind="Pod", resource=resource, namespace=pod.metadata.namespace, name=name)
+    return Conflict(f'Operation cannot be fulfilled on {resource} "{name}": {reason}', about)
+
+
+def _require_same(pod: Pod, binding: Binding) -> None:
+    """A binding that names a uid or a version is meant for that pod alone."""
+    wanted, meta = binding.metadata, pod.metadata
+    for what, named, stored in (
+        ("UID", wanted.uid, meta.uid),
+        ("ResourceVersion", wanted.resource_version, meta.resource_version),
+    ):
+        if named and named != stored:
+            reason = (
+                f"StorageError: invalid object, Code: 4, Key: /registry/pods/{meta.namespace}/{meta.name}, "
+                f"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {what} in precondition: {named}, "
+                f"{what} in object meta: {stored}"
+            )
+            raise _refuse(pod, "pods", reason)
+
+
+def _find_obstacle(pod: Pod) -> str | None:
+    name = pod.metadata.name
     if pod.metadata.deletion_timestamp is not None:
         return f"pod {name} is being deleted, cannot be assigned to a host"
     if pod.spec.node_name:

@@ -5,13 +5,14 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from dray.api.core.pod import Pod
+from dray.api.scheduling.checks import SYSTEM_CLASSES
 from dray.api.scheduling.kinds import PRIORITY_CLASS
 from dray.api.scheduling.podgroup import PodGroup
 from dray.api.scheduling.priorityclass import PriorityClass
 from dray.server.admission.request import Act, AnyRequest, refuse
 from dray.server.ports import View
 
-__all__ = ["check_default_class", "fill_in_priority"]
+__all__ = ["check_classes", "fill_in_priority"]
 
 _COMPUTED = "must not be provided in {} spec; priority admission controller computed"
 _NO_CLASS = PriorityClass(value=0, preemption_policy="PreemptLowerPriority")
@@ -72,9 +73,11 @@ def _find_default(classes: Iterable[PriorityClass]) -> PriorityClass | None:
     return min((each for each in classes if each.global_default), key=lambda each: each.value, default=None)
 
 
-def check_default_class(request: AnyRequest, view: View) -> None:
-    """Refuse a second default class."""
-    new = request.new
+def check_classes(request: AnyRequest, view: View) -> None:
+    """Refuse a second default class, and to delete one of the system."""
+    new, old = request.new, request.old
+    if request.act is Act.DELETE and isinstance(old, PriorityClass) and old.metadata.name in SYSTEM_CLASSES:
+        raise refuse(request, "this is a system priority class and cannot be deleted")
     if not isinstance(new, PriorityClass) or not new.global_default:
         return
     default = _find_default(view.list(PRIORITY_CLASS))

@@ -186,3 +186,17 @@ def test_ports_probes_and_hooks_are_filled_in() -> None:
 )
 def test_volumes_are_filled_in(volume: dict[str, Any], want: dict[str, Any]) -> None:
     assert defaulted({"volumes": [{"name": "v", **volume}]})["volumes"] == [{"name": "v", **want}]
+
+
+@pytest.mark.parametrize(
+    ("said", "want"),
+    [
+        ({"podIP": "10.0.0.1"}, {"podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.1"}]}),
+        ({"podIPs": [{"ip": "::1"}, {"ip": "::2"}]}, {"podIP": "::1", "podIPs": [{"ip": "::1"}, {"ip": "::2"}]}),
+        ({"podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.2"}]}, {"podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.1"}]}),
+        ({}, {}),
+    ],
+)
+def test_an_address_of_a_pod_stands_in_both_places(said: dict[str, Any], want: dict[str, Any]) -> None:
+    pod = decode(POD, "v1", json.dumps({"status": said}).encode())
+    assert json.loads(encode_value(POD.default(pod, NOW).status)) == want

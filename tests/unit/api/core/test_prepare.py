@@ -69,15 +69,20 @@ def test_a_changed_spec_of_a_pod_is_a_new_generation() -> None:
     assert other.status == old.status
 
 
-def test_a_status_of_a_pod_may_change_labels_and_nothing_else() -> None:
-    owner = {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u"}
+def test_a_status_of_a_pod_leaves_spec_and_owners() -> None:
+    owners = [{"apiVersion": "v1", "kind": "Job", "name": "j", "uid": "u"}]
     old = read(
-        POD, {"metadata": {"ownerReferences": [owner]}, "spec": {"nodeName": "n"}, "status": {"qosClass": "Burstable"}}
+        POD,
+        {
+            "metadata": {"labels": {"a": "b"}, "ownerReferences": owners},
+            "spec": {"nodeName": "n"},
+            "status": {"qosClass": "Burstable"},
+        },
     )
-    new = read(POD, {"metadata": {"labels": {"c": "d"}}, "spec": {}, "status": {"phase": "Running", "qosClass": "x"}})
+    new = read(POD, {"metadata": {"labels": {"c": "d"}}, "spec": {}, "status": {"phase": "Running"}})
     written = POD.prepare_status(new, old, NOW)
-    assert (written.metadata.labels, written.metadata.owner_references) == ({"c": "d"}, old.metadata.owner_references)
-    assert written.spec == old.spec
+    assert (written.metadata.owner_references, written.spec) == (old.metadata.owner_references, old.spec)
+    assert written.metadata.labels == {"c": "d"}
     assert plain(written.status) == {"phase": "Running", "qosClass": "Burstable"}
 
 

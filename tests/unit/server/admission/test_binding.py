@@ -47,12 +47,19 @@ def test_a_bound_pod_is_on_its_node_and_says_so() -> None:
             "pod p1 has non-empty .spec.schedulingGates",
         ),
         (pod(deletion_timestamp=NOW), binding(), "pod p1 is being deleted, cannot be assigned to a host"),
-        (pod(), binding(uid="v"), "Precondition failed: UID in precondition: v, UID in object meta: u"),
     ],
-    ids=["bound already", "gated", "going", "another pod of that name"],
+    ids=["bound already", "gated", "going"],
 )
 def test_a_pod_is_not_bound(stored: Pod, sent: Binding, want: str) -> None:
     with pytest.raises(Conflict) as refusal:
         bind_pod(stored, sent, NOW)
     assert refusal.value.message == f'{REASON} "p1": {want}'
     assert (refusal.value.about.name, refusal.value.about.resource) == ("p1", "pods/binding")
+
+
+@pytest.mark.parametrize(("named", "what"), [({"uid": "v"}, "UID"), ({"resource_version": "6"}, "ResourceVersion")])
+def test_a_binding_for_another_pod_of_that_name_does_not_bind(named: dict[str, str], what: str) -> None:
+    with pytest.raises(Conflict) as refusal:
+        bind_pod(pod(), binding(**named), NOW)
+    assert f"Precondition failed: {what} in precondition: {next(iter(named.values()))}" in refusal.value.message
+    assert (refusal.value.about.name, refusal.value.about.resource) == ("p1", "pods")

@@ -2,6 +2,7 @@
 
 from dray.api.checks import CheckContext
 from dray.api.core.binding import Binding
+from dray.api.core.checks.naming import subdomain_faults
 from dray.errors import FieldError, not_supported, required
 from dray.values.fieldpath import ROOT
 
@@ -17,4 +18,6 @@ def check_binding(new: Binding, old: Binding | None, context: CheckContext) -> l
         faults.append(not_supported(_TARGET / "kind", new.target.kind, ("Node", "<empty>")))
     if not new.target.name:
         faults.append(required(_TARGET / "name", hint="name the node"))
+    else:
+        faults += subdomain_faults(new.target.name, _TARGET / "name")
     return faults

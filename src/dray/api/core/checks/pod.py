@@ -2,7 +2,7 @@
 
 from dray.api.checks import CheckContext
 from dray.api.core.checks.podspec import pod_spec_faults
-from dray.api.core.checks.podstatus import pod_status_faults, pod_transition_faults
+from dray.api.core.checks.podstatus import nomination_faults, pod_status_faults, pod_transition_faults
 from dray.api.core.checks.podupdate import ephemeral_update_faults, pod_update_faults, resize_faults
 from dray.api.core.pod import Pod
 from dray.errors import FieldError, forbidden
@@ -46,14 +46,18 @@ def check_pod_update(new: Pod, old: Pod | None, context: CheckContext) -> list[F
 def check_pod_status(new: Pod, old: Pod | None, context: CheckContext) -> list[FieldError]:
     """What may be said of the pod, and what may be said after what was said before."""
     faults = list(pod_status_faults(new, STATUS))
-    return faults if old is None else [*pod_transition_faults(new, old, STATUS), *faults]
+    if old is None:
+        return faults
+    return [*pod_transition_faults(new, old, STATUS), *faults, *nomination_faults(new, old, STATUS)]
 
 
 def check_pod_ephemeral_containers(new: Pod, old: Pod | None, context: CheckContext) -> list[FieldError]:
     """What the subresource `ephemeralcontainers` may do."""
-    return [] if old is None else list(ephemeral_update_faults(new.spec, old.spec, SPEC))
+    faults = check_pod(new, old, context)
+    return faults if old is None else [*faults, *ephemeral_update_faults(new.spec, old.spec, SPEC)]
 
 
 def check_pod_resize(new: Pod, old: Pod | None, context: CheckContext) -> list[FieldError]:
     """What the subresource `resize` may do."""
-    return [] if old is None else list(resize_faults(new.spec, old.spec, SPEC))
+    faults = check_pod(new, old, context)
+    return faults if old is None else [*faults, *resize_faults(new.spec, old.spec, SPEC)]

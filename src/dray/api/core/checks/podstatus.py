@@ -20,7 +20,7 @@ from dray.values.fieldpath import FieldPath
 from dray.values.names import byte_length
 from dray.values.quantity import ZERO
 
-__all__ = ["pod_status_faults", "pod_transition_faults"]
+__all__ = ["nomination_faults", "pod_status_faults", "pod_transition_faults"]
 
 _HEALTH = ("Healthy", "Unhealthy", "Unknown")
 _MAX_HEALTH_MESSAGE = 1024
@@ -227,8 +227,17 @@ def _one_health_faults(resource: ResourceStatus, devices: _Devices | None, path:
             yield too_long(at / "message", _MAX_HEALTH_MESSAGE)
 
 
+def nomination_faults(new: Pod, old: Pod, path: FieldPath) -> Iterator[FieldError]:
+    """A node is held for a pod until it is on one."""
+    nominated = new.status.nominated_node_name
+    if nominated and nominated != old.status.nominated_node_name and new.spec.node_name:
+        yield forbidden(path / "nominatedNodeName", "may not be set on pods that are already bound to a node")
+
+
 def pod_transition_faults(new: Pod, old: Pod, path: FieldPath) -> Iterator[FieldError]:
-    """Containers that have ended for good do not come back."""
+    """The quality of service stays, and containers that have ended for good do not come back."""
+    if new.status.qos_class != old.status.qos_class:
+        yield invalid(path / "qosClass", new.status.qos_class, "field is immutable")
     policy = old.spec.restart_policy
     free = {
         container.name

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from dray.api.core.checks.naming import INT32_MAX
 from dray.api.core.containers import Container
+from dray.api.core.podresources import quality_of_service
 from dray.api.core.podspec import PodSpec
 from dray.api.core.taints import Toleration
 from dray.errors import FieldError, forbidden, invalid, required
@@ -15,6 +16,7 @@ from dray.values.fieldpath import FieldPath
 
 __all__ = ["ephemeral_update_faults", "pod_update_faults", "resize_faults"]
 
+_RESIZED = ("cpu", "memory")
 _CHANGEABLE = (
     "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` "
     "(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was "
@@ -78,7 +80,7 @@ def _gate_faults(new: PodSpec, old: PodSpec, path: FieldPath) -> Iterator[FieldE
     for index, gate in enumerate(new.scheduling_gates):
         if gate.name not in known:
             detail = f"only deletion is allowed, but found new scheduling gate '{gate.name}'"
-            yield forbidden(path / index, detail)
+            yield forbidden(path / index / "name", detail)
 
 
 def _with_old_values(new: PodSpec, old: PodSpec) -> PodSpec:
@@ -144,10 +146,19 @@ def _describe_difference_of(before: object, after: object, path: str) -> str:
 
 
 def resize_faults(new: PodSpec, old: PodSpec, path: FieldPath) -> Iterator[FieldError]:
-    """Through their subresource, amounts of containers change and nothing else does."""
+    """Through their subresource, amounts of containers change, none is taken back, and nothing else happens."""
     if len(new.containers) != len(old.containers) or len(new.init_containers) != len(old.init_containers):
-        yield forbidden(path, "containers may not be added or removed on resize")
+        part = "containers" if len(new.containers) != len(old.containers) else "initContainers"
+        yield forbidden(path / part, "containers may not be added or removed on resize")
         return
+    for part, after, before in (
+        ("containers", new.containers, old.containers),
+        ("initContainers", new.init_containers, old.init_containers),
+    ):
+        for index, (container, stored) in enumerate(zip(after, before, strict=True)):
+            yield from _removal_faults(container, stored, path / part / index / "resources")
+    if quality_of_service(new) != quality_of_service(old):
+        yield invalid(path, quality_of_service(old), "Pod QOS Class may not change as a result of resizing")
     rest = replace(
         new,
         resources=old.resources,
@@ -155,20 +166,25 @@ def resize_faults(new: PodSpec, old: PodSpec, path: FieldPath) -> Iterator[Field
         init_containers=_with_old_amounts(new.init_containers, old.init_containers),
     )
     if rest != old:
-        difference = _describe_difference(old, rest)
-        yield forbidden(path, f"only cpu and memory resources are mutable\n{difference}\n")
+        yield forbidden(path, "only cpu and memory resources are mutable")
+
+
+def _removal_faults(new: Container, old: Container, path: FieldPath) -> Iterator[FieldError]:
+    if any(name in old.resources.requests and name not in new.resources.requests for name in _RESIZED):
+        yield forbidden(path / "requests", "resource requests cannot be removed")
+    if any(name in old.resources.limits and name not in new.resources.limits for name in _RESIZED):
+        yield forbidden(path / "limits", "resource limits cannot be removed")
 
 
 def _with_old_amounts(new: Sequence[Container], old: Sequence[Container]) -> tuple[Container, ...]:
-    resized = ("cpu", "memory")
     containers = []
     for after, before in zip(new, old, strict=True):
         resources = replace(
             after.resources,
-            limits=_keep(after.resources.limits, before.resources.limits, resized),
-            requests=_keep(after.resources.requests, before.resources.requests, resized),
+            limits=_keep(after.resources.limits, before.resources.limits, _RESIZED),
+            requests=_keep(after.resources.requests, before.resources.requests, _RESIZED),
         )
-        containers.append(replace(after, resources=resources, resize_policy=before.resize_policy))
+        containers.append(replace(after, resources=resources))
     return tuple(containers)
 
 

@@ -15,7 +15,14 @@ __all__ = ["check_limit_range", "check_quota", "check_quota_status", "check_quot
 
 _KNOWN_LIMIT_TYPES = ("Pod", "Container", "PersistentVolumeClaim")
 _CONTRADICTIONS = (frozenset({"Terminating", "NotTerminating"}), frozenset({"BestEffort", "NotBestEffort"}))
-_NOT_FOR_BEST_EFFORT = frozenset({"cpu", "memory", "ephemeral-storage"})
+_AMOUNTS = ("cpu", "memory", "ephemeral-storage")
+_LIMITED = frozenset(
+    {
+        *(prefix + name for prefix in ("", "requests.", "limits.") for name in _AMOUNTS),
+        *("requests.storage", "pods", "services", "services.nodeports", "services.loadbalancers", "configmaps"),
+        *("secrets", "persistentvolumeclaims", "replicationcontrollers", "resourcequotas"),
+    }
+)
 _COUNTED_SCOPES = ("Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "CrossNamespacePodAffinity")
 
 
@@ -39,7 +46,14 @@ def _amounts_faults(amounts: Mapping[str, Quantity], path: FieldPath) -> Iterato
     for name, amount in amounts.items():
         at = path / key(name)
         yield from resource_name_faults(name, at)
+        if "/" not in name and not _is_limited(name):
+            yield invalid(at, name, "must be a standard resource for quota")
         yield from amount_faults(name, amount, at)
+
+
+def _is_limited(name: str) -> bool:
+    """Whether quotas know the resource: an amount that pods ask for, or a kind that is counted."""
+    return name in _LIMITED or name.removeprefix("requests.").startswith("hugepages-")
 
 
 def _scope_faults(quota: ResourceQuota) -> Iterator[FieldError]:
@@ -48,17 +62,17 @@ def _scope_faults(quota: ResourceQuota) -> Iterator[FieldError]:
     for scope in quota.spec.scopes:
         if scope not in SCOPES:
             yield invalid(path, list(quota.spec.scopes), "unsupported scope")
-    if any(pair <= scopes for pair in _CONTRADICTIONS):
-        yield invalid(path, list(quota.spec.scopes), "conflicting scopes")
     if "BestEffort" in scopes and any(_is_compute(name) for name in quota.spec.hard):
         yield invalid(path, list(quota.spec.scopes), "unsupported scope applied to resource")
+    if any(pair <= scopes for pair in _CONTRADICTIONS):
+        yield invalid(path, list(quota.spec.scopes), "conflicting scopes")
     selector = quota.spec.scope_selector
-    for index, condition in enumerate(selector.match_expressions if selector is not None else ()):
-        yield from _condition_faults(condition, SPEC / "scopeSelector" / "matchExpressions" / index)
+    for condition in selector.match_expressions if selector is not None else ():
+        yield from _condition_faults(condition, SPEC / "scopeSelector" / "matchExpressions")
 
 
 def _is_compute(name: str) -> bool:
-    return name.removeprefix("requests.").removeprefix("limits.") in _NOT_FOR_BEST_EFFORT
+    return name.removeprefix("requests.").removeprefix("limits.") in _AMOUNTS
 
 
 def _condition_faults(condition: ScopedResourceSelectorRequirement, path: FieldPath) -> Iterator[FieldError]:
@@ -66,7 +80,7 @@ def _condition_faults(condition: ScopedResourceSelectorRequirement, path: FieldP
         yield invalid(path / "scopeName", condition.scope_name, "unsupported scope")
     if condition.scope_name in _COUNTED_SCOPES and condition.operator != "Exists":
         detail = (
-            "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
+            "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
             "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or "
             "ResourceQuotaScopeCrossNamespacePodAffinity"
         )
@@ -121,16 +135,15 @@ def _item_faults(item: LimitRangeItem, path: FieldPath) -> Iterator[FieldError]:
     }
     is_pod = item.type == "Pod"
     for part, amounts in parts.items():
-        for name, amount in amounts.items():
+        for name in amounts:
             at = path / part / key(name)
             rule = container_resource_name_faults if item.type == "Container" else resource_name_faults
             yield from rule(name, at)
-            yield from amount_faults(name, amount, at)
     for part in ("default", "defaultRequest") if is_pod else ():
         if parts[part]:
             yield forbidden(path / part, f"may not be specified when `type` is '{item.type}'")
     if item.type == "PersistentVolumeClaim" and "storage" not in item.min and "storage" not in item.max:
-        yield required(path, "either minimum or maximum storage value is required, but neither was provided")
+        yield required(path / "limits", "either minimum or maximum storage value is required, but neither was provided")
     for name in sorted(item.max.keys() | item.min.keys() | item.default.keys() | item.default_request.keys()):
         yield from _order_faults(item, name, path)
     yield from _ratio_faults(item, path / "maxLimitRequestRatio")
@@ -148,7 +161,7 @@ def _order_faults(item: LimitRangeItem, name: str, path: FieldPath) -> Iterator[
         ("defaultRequest", request, limit, "default request value {} is greater than default limit value {}"),
     ):
         if low is not None and high is not None and low > high:
-            shown = high if words.startswith("min value") and part != "min" else low
+            shown = high if (part == "default") != (words.startswith("min value") and part != "min") else low
             yield invalid(path / part / key(name), str(shown), words.format(low, high))
 
 
@@ -156,3 +169,8 @@ def _ratio_faults(item: LimitRangeItem, path: FieldPath) -> Iterator[FieldError]
     for name, ratio in item.max_limit_request_ratio.items():
         if ratio.milli_value() < 1000:
             yield invalid(path / key(name), str(ratio), f"ratio {ratio} is less than 1")
+        least, most = item.min.get(name), item.max.get(name)
+        if least is not None and most is not None and least.milli_value() > 0:
+            widest = most.milli_value() / least.milli_value()
+            if ratio.milli_value() / 1000 > widest:
+                yield invalid(path / key(name), str(ratio), f"ratio {ratio} is greater than max/min = {widest:f}")
