@@ -233,14 +233,19 @@ class Codec(Generic[K]):
             return self._unrecognized(text, f"unexpected GroupVersion string: {api_version}")
         if kind == name and any(self._kind.api_version(each.name) == api_version for each in self._kind.versions):
             get_codec(self._kind, version).decode(text, strict=strict)
-            detail = f"does not match the expected API version ({self._api_version})"
-            return BadRequest(f"the API version in the data ({api_version}) {detail}", self._about)
+            return BadRequest(self._expect_version(api_version), self._about)
+        if kind == "Event" and name == "Event" and is_known_kind(api_version, kind):
+            return BadRequest(self._expect_version(api_version), self._about)  # one kind, in two groups
         if is_known_kind(api_version, kind):
             internal = self._kind.group.partition(".")[0] or "core"
             detail = f"converting ({version}.{kind}) to ({internal}.{name}): unknown conversion"
         else:
             detail = f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"'
         return BadRequest(f'{kind} in version "{version}" cannot be handled as a {name}: {detail}', self._about)
+
+    def _expect_version(self, named: str) -> str:
+        detail = f"does not match the expected API version ({self._api_version})"
+        return f"the API version in the data ({named}) {detail}"
 
     def _explain_syntax(self, text: bytes, detail: str) -> BadRequest:
         return self._unrecognized(text, f"couldn't get version/kind; json parse error: {detail}")

@@ -35,7 +35,7 @@ def _lists_its_own_fields(kind: Kind[K]) -> bool:
 def _refuse(kind: Kind[K], version: str, name: str) -> BadRequest:
     if not kind.field_selectors:
         text = f'"{name}" is not a known field selector: only "{_NAME}", "{_NAMESPACE}"'
-    elif kind.group == "":
+    elif kind.group in ("", "events.k8s.io"):
         text = f"field label not supported: {name}"
     else:
         text = f"field label not supported for {kind.api_version(version)}, Kind={kind.name}: {name}"

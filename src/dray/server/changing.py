@@ -98,7 +98,7 @@ async def _change_once(desk: Desk, job: Job, step: _Step) -> Answer:
         planned = step.change.plan(kind, new, old, context)
     else:
         planned = (plan_status_update if target.subresource == STATUS else plan_update)(kind, new, old, context)
-    result = planned.require_valid()
+    result = endpoint.settle_reference(planned).require_valid()
     caller.warnings += planned.warnings
     side_writes = desk.approve(request.with_new(result), caller)
     result = _keep_times(result, old)

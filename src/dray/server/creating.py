@@ -1,18 +1,17 @@
 """The verb create."""
 
-from dataclasses import replace as replace_dataclass
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from dray.api.meta import ApiObject, ObjectMeta
-from dray.api.writing import PlannedWrite, plan_create, settle_namespace
+from dray.api.writing import plan_create, settle_namespace
 from dray.errors import AlreadyExists
 from dray.server.admission.refusals import AccountPending
 from dray.server.admission.request import Act, AnyRequest
 from dray.server.desk import Answer, Caller, Desk, Job
 from dray.server.encoding import encode_put
-from dray.server.endpoints import Endpoint, Target
+from dray.server.endpoints import Target
 from dray.server.options import WriteQuery
 from dray.server.ownership import own_creation
 from dray.server.repetition import drop_repeated_owners
@@ -79,7 +78,7 @@ async def _create_once(desk: Desk, job: Job, draft: _Draft) -> Answer:
         owned = draft_thing if draft.is_owned else own_creation(endpoint, draft_thing, manager, now)
         request = desk.request(job, Act.CREATE, new=owned)
         admitted: ApiObject = await _admit(desk, request, caller)
-        plan = _plan(endpoint, plan_create(kind, admitted, desk.context(caller, now)))
+        plan = endpoint.settle_reference(plan_create(kind, admitted, desk.context(caller, now)))
         result = plan.require_valid()
         caller.warnings += plan.warnings
         side_writes = desk.approve(request.with_new(result), caller)
@@ -101,13 +100,6 @@ async def _create_once(desk: Desk, job: Job, draft: _Draft) -> Answer:
 def _begin(thing: ApiObject, meta: ObjectMeta) -> ApiObject:
     """The object without what only stored ones have, and so nobody owns."""
     return replace(thing, metadata=replace(meta, deletion_timestamp=None, deletion_grace_period_seconds=None))
-
-
-def _plan(endpoint: Endpoint, plan: PlannedWrite[ApiObject]) -> PlannedWrite[ApiObject]:
-    """Objects that are stored as those of another kind are refused under its name."""
-    if endpoint.form.is_own:
-        return plan
-    return replace_dataclass(plan, about=endpoint.form.ref(plan.about))
 
 
 async def _admit(desk: Desk, request: AnyRequest, caller: Caller) -> Any:

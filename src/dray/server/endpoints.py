@@ -5,6 +5,7 @@ Computed once from the registry. A path is then split and looked up; nothing is 
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from dataclasses import replace as replace_dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from dray.api.events.event import from_core_event, to_core_event
 from dray.api.kind import Subresource
 from dray.api.meta import ApiObject
 from dray.api.registry import AnyKind
+from dray.api.writing import PlannedWrite
 from dray.errors import ObjectRef
 from dray.server.faults import UnknownResource
 from dray.store.port import Key
@@ -138,6 +140,10 @@ class Endpoint:
     def render(self, body: bytes) -> bytes:
         """What is answered for a stored object."""
         return body if self.serves_stored_bytes else self.codec.encode(self.form.decode(body))
+
+    def settle_reference(self, plan: PlannedWrite[ApiObject]) -> PlannedWrite[ApiObject]:
+        """Objects that are stored as those of another kind are refused under its name."""
+        return plan if self.form.is_own else replace_dataclass(plan, about=self.form.ref(plan.about))
 
     def ref(self, namespace: str = "", name: str = "") -> ObjectRef:
         """Names an object in errors."""

@@ -36,7 +36,7 @@ from dray.api.core.secret import Secret
 from dray.api.core.service import Service
 from dray.api.core.serviceaccount import ServiceAccount
 from dray.api.kind import STATUS, Kind, Scope, ServedVersion, Subresource
-from dray.values.names import dns_1035_label_faults, dns_label_faults
+from dray.values.names import dns_1035_label_faults, dns_label_faults, path_segment_faults
 
 __all__ = [
     "BINDING",
@@ -116,6 +116,7 @@ EVENT: Kind[Event] = Kind(
     versions=_V1_GONE,
     storage_version="v1",
     short_names=("ev",),
+    name_faults=path_segment_faults,
     create_checks=(check_event,),
     update_checks=(check_event,),
     columns=columns.EVENT_COLUMNS,

@@ -16,7 +16,7 @@ from dray.server.admission.limits import check_limits, fill_in_limits
 from dray.server.admission.namespaces import check_namespace
 from dray.server.admission.nodes import taint_new_node
 from dray.server.admission.nodewrites import check_node_write
-from dray.server.admission.priorities import check_classes, fill_in_priority
+from dray.server.admission.priorities import check_default_class, fill_in_priority, keep_system_classes
 from dray.server.admission.quotas import charge
 from dray.server.admission.request import AdmissionRequest, Admitted, AnyRequest, Approved, Checker, Filler
 from dray.server.admission.tolerations import add_default_tolerations
@@ -28,6 +28,7 @@ K = TypeVar("K", bound=ApiObject)
 
 FILLERS: Final[tuple[Filler, ...]] = (
     check_namespace,
+    keep_system_classes,
     fill_in_limits,
     fill_in_account,
     check_node_write,
@@ -36,7 +37,7 @@ FILLERS: Final[tuple[Filler, ...]] = (
     add_default_tolerations,
 )
 """What completes or refuses a write before it is checked, in Kubernetes' order."""
-CHECKERS: Final[tuple[Checker, ...]] = (check_limits, check_classes)
+CHECKERS: Final[tuple[Checker, ...]] = (check_limits, check_default_class)
 """What refuses a checked write, before quotas are charged."""
 
 

@@ -12,7 +12,7 @@ from dray.api.scheduling.priorityclass import PriorityClass
 from dray.server.admission.request import Act, AnyRequest, refuse
 from dray.server.ports import View
 
-__all__ = ["check_classes", "fill_in_priority"]
+__all__ = ["check_default_class", "fill_in_priority", "keep_system_classes"]
 
 _COMPUTED = "must not be provided in {} spec; priority admission controller computed"
 _NO_CLASS = PriorityClass(value=0, preemption_policy="PreemptLowerPriority")
@@ -73,11 +73,16 @@ def _find_default(classes: Iterable[PriorityClass]) -> PriorityClass | None:
     return min((each for each in classes if each.global_default), key=lambda each: each.value, default=None)
 
 
-def check_classes(request: AnyRequest, view: View) -> None:
-    """Refuse a second default class, and to delete one of the system."""
-    new, old = request.new, request.old
-    if request.act is Act.DELETE and isinstance(old, PriorityClass) and old.metadata.name in SYSTEM_CLASSES:
+def keep_system_classes(request: AnyRequest, view: View) -> AnyRequest:
+    """Refuse to delete a class of the system."""
+    if request.kind is PRIORITY_CLASS and request.act is Act.DELETE and request.name in SYSTEM_CLASSES:
         raise refuse(request, "this is a system priority class and cannot be deleted")
+    return request
+
+
+def check_default_class(request: AnyRequest, view: View) -> None:
+    """Refuse a second default class."""
+    new = request.new
     if not isinstance(new, PriorityClass) or not new.global_default:
         return
     default = _find_default(view.list(PRIORITY_CLASS))
