@@ -35,6 +35,7 @@ from dray.api.resource.kinds import DEVICE_CLASS, RESOURCE_CLAIM, RESOURCE_CLAIM
 from dray.api.resource.request import CELDeviceSelector, DeviceRequest, DeviceSelector, ExactDeviceRequest
 from dray.api.resource.slice import ResourcePool, ResourceSlice, ResourceSliceSpec
 from dray.app.benchcluster import BenchCluster, open_bench_cluster
+from dray.app.process import settle_memory
 from dray.app.wire import wire_clock
 from dray.client.changes import Change
 from dray.client.port import ObjectName
@@ -116,6 +117,7 @@ async def rest(cluster: BenchCluster) -> None:
     await asyncio.sleep(0.2)
     while not cluster.scheduler.is_idle:  # noqa: ASYNC110 - who measures must not be woken by what is measured
         await asyncio.sleep(0.2)
+    settle_memory()
 
 
 def cpu_seconds() -> float:

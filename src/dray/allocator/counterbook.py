@@ -6,8 +6,8 @@ about them. The book is about what is published; what is left of it stands in th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from dray.allocator.pools import Pool
 from dray.api.resource.device import Device
@@ -30,8 +30,10 @@ class Draw:
 class CounterBook:
     """All counters of the pools a node sees.
 
-    `totals`, `names` and `set_of` are by counter. `draws` has the devices of the node that draw on any, by place;
-    `outside` what devices of other nodes draw, by pool and device name. `drawers` are the drawing places of each pool.
+    `totals`, `names` and `set_of` are by counter, `pools` has the counters of each pool that has any. `draws` has the
+    devices of the node that draw on any, by place; `outside` what devices of other nodes draw, by pool and device name.
+    `drawers` are the drawing places of each pool, `by_amount` for each counter the amounts that are drawn at once,
+    greatest first, with the places that draw them.
     """
 
     totals: tuple[int, ...]
@@ -42,14 +44,13 @@ class CounterBook:
     outside: tuple[tuple[int, str, Draw], ...]
     drawers: Mapping[int, int]
     has_groups: bool
+    pools: Mapping[int, Sequence[int]] = field(init=False)
+    by_amount: Sequence[Sequence[tuple[int, int]]] = field(init=False)
 
-    @property
-    def pools(self) -> Mapping[int, list[int]]:
-        """Counters of each pool that has any."""
-        found: dict[int, list[int]] = {}
-        for counter, (pool, _, _) in enumerate(self.names):
-            found.setdefault(pool, []).append(counter)
-        return found
+    def __post_init__(self) -> None:
+        """Work out what every search reads."""
+        object.__setattr__(self, "pools", _counters_by_pool(self.names))
+        object.__setattr__(self, "by_amount", _drawers_by_amount(len(self.totals), self.draws))
 
 
 class _Writer:
@@ -124,3 +125,18 @@ def write_counter_book(pools: tuple[Pool, ...]) -> CounterBook | None:
         drawers=drawers,
         has_groups=bool(writer.groups),
     )
+
+
+def _counters_by_pool(names: Iterable[tuple[int, str, str]]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for counter, (pool, _, _) in enumerate(names):
+        found.setdefault(pool, []).append(counter)
+    return found
+
+
+def _drawers_by_amount(counters: int, draws: Mapping[int, Draw]) -> list[list[tuple[int, int]]]:
+    sums: list[dict[int, int]] = [{} for _ in range(counters)]
+    for place, draw in draws.items():
+        for counter, amount in draw.amounts:
+            sums[counter][amount] = sums[counter].get(amount, 0) | 1 << place
+    return [sorted(each.items(), reverse=True) for each in sums]

@@ -25,7 +25,7 @@ class CounterRule:
         self._admin_draws = admin_draws
         self.remaining = list(occupancy.remaining)
         self._paid = sum(1 << place for place in occupancy.consumed)
-        self._by_amount = _drawers_by_amount(book)
+        self._by_amount = book.by_amount
         self._shut = self._overdrawn()
         for counter in range(len(self.remaining)):
             self._shut |= self._too_much(counter)
@@ -85,12 +85,3 @@ class CounterRule:
             for counter, _ in self._book.draws[place].amounts
         }
         return tuple(self.remaining[counter] for counter in sorted(counters)), self._paid & places
-
-
-def _drawers_by_amount(book: CounterBook) -> list[list[tuple[int, int]]]:
-    """For each counter the amounts that are drawn at once, greatest first, with the places that draw them."""
-    sums: list[dict[int, int]] = [{} for _ in book.totals]
-    for place, draw in book.draws.items():
-        for counter, amount in draw.amounts:
-            sums[counter][amount] = sums[counter].get(amount, 0) | 1 << place
-    return [sorted(each.items(), reverse=True) for each in sums]

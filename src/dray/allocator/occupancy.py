@@ -7,11 +7,11 @@ pool, on this node or another, leave of them, at what those devices are publishe
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from dray.allocator.counterbook import CounterBook, Draw
-from dray.allocator.ledger import DeviceUse, Ledger
+from dray.allocator.ledger import Ledger
 from dray.allocator.view import NodeView
 
 __all__ = ["PLAIN", "UNDRAWN", "Occupancy", "narrow_groups", "observe"]
@@ -47,14 +47,14 @@ def observe(view: NodeView, ledger: Ledger) -> Occupancy:
     """Look up in the ledger what is taken of the devices and counters that a node sees."""
     taken = 0
     consumed: dict[int, Mapping[str, int]] = {}
+    in_use: list[int] = []
     for start, _, prepared in view.segments:
         uses = ledger.uses(prepared.pool)
-        if not uses:
-            continue
-        for place, device in enumerate(prepared.devices, start):
+        for place, device in enumerate(prepared.devices, start) if uses else ():
             use = uses.get(device.name)
             if use is None:
                 continue
+            in_use.append(place)
             if use.holders or not device.allow_multiple_allocations:
                 taken |= 1 << place
             if use.shares and device.allow_multiple_allocations:
@@ -62,22 +62,16 @@ def observe(view: NodeView, ledger: Ledger) -> Occupancy:
     book = view.counters
     if book is None:
         return Occupancy(taken, consumed)
-    committed = _committed_draws(view, book, ledger)
+    committed = _committed_draws(view, book, ledger, in_use)
     return Occupancy(taken, consumed, _remaining(book, committed), _common_groups(book, committed))
 
 
-def _committed_draws(view: NodeView, book: CounterBook, ledger: Ledger) -> list[Draw]:
+def _committed_draws(view: NodeView, book: CounterBook, ledger: Ledger, in_use: Iterable[int]) -> list[Draw]:
     """What all devices in use draw. A device counts once, however many shares of it there are."""
-    by_pool: list[Mapping[str, DeviceUse]] = [ledger.uses(pool.id) for pool in view.pools]
-    draws = []
-    for start, number, prepared in view.segments:
-        if by_pool[number]:
-            draws += [
-                book.draws[place]
-                for place, device in enumerate(prepared.devices, start)
-                if place in book.draws and device.name in by_pool[number]
-            ]
-    draws += [draw for number, name, draw in book.outside if name in by_pool[number]]
+    draws = [book.draws[place] for place in in_use if place in book.draws]
+    if book.outside:
+        by_pool = [ledger.uses(pool.id) for pool in view.pools]
+        draws += [draw for number, name, draw in book.outside if name in by_pool[number]]
     return draws
 
 

@@ -5,7 +5,6 @@ created all at once through the API. Measured from the first creation to the las
 """
 
 import asyncio
-import gc
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
@@ -39,6 +38,7 @@ from dray.api.resource.podclaims import FINALIZER
 from dray.api.resource.request import CELDeviceSelector, DeviceRequest, DeviceSelector, ExactDeviceRequest
 from dray.api.resource.slice import ResourcePool, ResourceSlice, ResourceSliceSpec
 from dray.app.benchcluster import NAMESPACE_NAME, BenchCluster, open_bench_cluster
+from dray.app.process import settle_memory
 from dray.app.wire import wire_clock
 from dray.client.changes import Change
 from dray.client.port import Client
@@ -128,9 +128,7 @@ async def _settle(cluster: BenchCluster) -> None:
     await asyncio.sleep(_SETTLE_SECONDS)
     while not cluster.scheduler.is_idle:  # noqa: ASYNC110 - who measures must not be woken by what is measured
         await asyncio.sleep(_SETTLE_SECONDS)
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+    settle_memory()
 
 
 # The workload

@@ -1,16 +1,14 @@
 """Running dray: the parts of one process, from the data directory up, until somebody asks it to end."""
 
-import gc
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from msgspec.structs import replace
 
 from dray.app.hosting import Beside, Ground, host_cluster, is_any
-from dray.app.process import catch_signals, run_process
+from dray.app.process import catch_signals, run_process, settle_memory
 from dray.app.running import RunRecord, hold_run_file
 from dray.app.serverwire import wire_entropy, wire_keeper, wire_store
 from dray.effects.clock import Clock
@@ -20,9 +18,6 @@ from dray.server.identity.kubeconfig import Access, write_kubeconfig
 from dray.server.serving import Address
 
 __all__ = ["UpOptions", "run_up"]
-
-_COLLECT_AFTER: Final = 50_000
-"""Objects made before the collector looks for cycles: API objects form none, so looking often is time lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +62,7 @@ async def _run(
         keep = wire_keeper(folder, clock, log, names=names)
         ground = Ground(store=store, credentials=credentials, clock=clock, entropy=wire_entropy(), log=log, keep=keep)
         async with host_cluster(ground, address, beside) as url:
-            _settle_memory()
+            settle_memory()
             _write_access(options, credentials, url)
             announce(url)
             await ended.wait()
@@ -82,10 +77,3 @@ def _write_access(options: UpOptions, credentials: Credentials, url: str) -> Non
     access = Access(url, credentials.authority.certificate, client=credentials.admin)
     options.kubeconfig.parent.mkdir(parents=True, exist_ok=True)
     write_kubeconfig(options.kubeconfig, access)
-
-
-def _settle_memory() -> None:
-    """What is there now stays: the collector need not look at it again, and looks at the rest less often."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_COLLECT_AFTER, 20, 100)

@@ -4,6 +4,7 @@ The mirrors only say what is worth a look. Before anything is deleted, the objec
 the server, and the deletion holds for exactly the state that was read.
 """
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -31,6 +32,9 @@ __all__ = ["GarbageCollector", "Item"]
 _WORKERS: Final = 16
 """Deletions of one owner's many dependents overlap: the server makes them durable in one go."""
 
+_MOST_GONE: Final = 10_000
+"""Owners that are remembered to be gone. Who belongs to one that is not is looked at by asking."""
+
 
 class Item(NamedTuple):
     """One object of one kind."""
@@ -52,6 +56,8 @@ class GarbageCollector:
         self._registry = registry
         self._dependents: dict[str, set[Item]] = {}
         self._items: dict[str, Item] = {}
+        self._gone: OrderedDict[str, None] = OrderedDict()
+        """Uids that were heard to go. They never come back, so nobody need be asked."""
         self.controller = Controller("garbage collector", self.reconcile, effects, workers=_WORKERS)
         for kind in mirrors.kinds:
             mirrors.listen(kind, self._listener_of(kind))
@@ -80,6 +86,9 @@ class GarbageCollector:
 
     def _forget(self, meta: ObjectMeta) -> None:
         self._items.pop(meta.uid, None)
+        self._gone[meta.uid] = None
+        if len(self._gone) > _MOST_GONE:
+            self._gone.popitem(last=False)
         for dependent in self._dependents.pop(meta.uid, ()):
             self.controller.wake(dependent)
         self._wake_owners(meta)
@@ -110,10 +119,15 @@ class GarbageCollector:
             await self._judge(item, thing)
 
     def _is_surely_kept(self, item: Item) -> bool:
-        """Whether an object and all of its owners are there and stay, as last heard of: news of them wake it again."""
+        """Whether nothing is to be done to an object as last heard of: news of it and of its owners wake it again.
+
+        It and all of its owners are there and stay; or it is going already, and waits for none of its dependents.
+        """
         known = self._mirrors.find(item.kind, item.namespace, item.name)
-        if known is None or known.metadata.deletion_timestamp is not None:
+        if known is None:
             return False
+        if known.metadata.deletion_timestamp is not None:
+            return not _waits(known.metadata)
         return all(self._is_surely_there(owner, item) for owner in known.metadata.owner_references)
 
     def _is_surely_there(self, owner: OwnerReference, item: Item) -> bool:
@@ -142,7 +156,9 @@ class GarbageCollector:
                 await self._delete(item, meta, fate)
 
     async def _get_state(self, owner: OwnerReference, item: Item) -> OwnerState:
-        """What the server says of an owner now. What it cannot say counts as alive."""
+        """What the server says of an owner now, unless it was heard to go. What cannot be said counts as alive."""
+        if owner.uid in self._gone:
+            return OwnerState.ABSENT
         kind = self._registry.find_kind(owner.api_version, owner.kind)
         if kind is None or (kind.is_namespaced and not item.namespace):
             return OwnerState.ALIVE

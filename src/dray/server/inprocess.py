@@ -117,8 +117,7 @@ class InProcessClient:
         form = watch.endpoint.form
         if sighting.revision == sighting.record.revision:
             return cast("K", self._desk.view.decode(form, sighting.record))
-        gone = form.decode(sighting.body)
-        return cast("K", gone)
+        return cast("K", self._desk.view.decode_passed(form, sighting.record, sighting.revision))
 
     async def create(self, kind: Kind[K], thing: K, options: WriteOptions = PLAIN, *, subresource: str = "") -> K:
         """See `Client.create`."""

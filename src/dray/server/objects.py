@@ -23,6 +23,9 @@ K = TypeVar("K", bound=ApiObject)
 MAX_DECODED: Final = 8_192
 """Decoded objects that are kept. About 5 KB each, so 40 MB at most; what is asked for again is decoded in 20 µs."""
 
+_MAX_PASSED: Final = 2_048
+"""States that are kept although newer ones have come: watchers are about to be told of them."""
+
 
 class ObjectView:
     """The `View` of this server. Made by `open_view`; owned by the event loop."""
@@ -31,6 +34,8 @@ class ObjectView:
         self._latest = LatestState()
         self._revision = revision
         self._decoded: dict[tuple[int, Key], tuple[Record, ApiObject]] = {}
+        self._passed: dict[tuple[Key, int], ApiObject] = {}
+        """By the revision that is shown with them."""
         self._foreseen: dict[Key, tuple[Put, ApiObject]] = {}
 
     def apply(self, changes: Sequence[Change]) -> None:
@@ -38,7 +43,9 @@ class ObjectView:
         for change in changes:
             self._latest.apply(change)
             if change.previous is not None:
-                self._decoded.pop((0, change.key), None)
+                passed = self._decoded.pop((0, change.key), None)
+                if passed is not None:
+                    self._pass(change.key, passed[0].revision, passed[1])
             foreseen = self._foreseen.pop(change.key, None)
             if foreseen is not None and change.record is not None and _is_of(foreseen[0], change.record):
                 self._keep((0, change.key), change.record, _stamp(foreseen[1], change.revision))
@@ -87,9 +94,27 @@ class ObjectView:
         known = self._decoded.get(place)
         if known is not None and known[0] is record:
             return known[1]
+        if form.is_own and self._latest.find(record.key) is not record:
+            return self.decode_passed(form, record, record.revision)
         thing = form.decode(record.body)
         self._keep(place, record, thing)
         return thing
+
+    def decode_passed(self, form: StoredForm, record: Record, revision: int) -> Any:
+        """The object of a record that is not the latest any more, as it is shown with a revision."""
+        if not form.is_own:
+            return form.decode(record.body_at(revision))
+        thing = self._passed.get((record.key, revision))
+        if thing is None:
+            before = self._passed.get((record.key, record.revision))
+            thing = form.decode(record.body_at(revision)) if before is None else _stamp(before, revision)
+            self._pass(record.key, revision, thing)
+        return thing
+
+    def _pass(self, key: Key, revision: int, thing: ApiObject) -> None:
+        if len(self._passed) >= _MAX_PASSED:
+            del self._passed[next(iter(self._passed))]
+        self._passed[key, revision] = thing
 
     def _keep(self, place: tuple[int, Key], record: Record, thing: ApiObject) -> None:
         if len(self._decoded) >= MAX_DECODED:
