@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from dray.api.core.pod import Pod
+from dray.driver.claims import ClaimRef
 from dray.node.checkpoint import Checkpoint, CheckpointFailed
 from dray.node.claimkeeper import ClaimKeeper, ReleaseFailed
 from dray.node.connection import DriverConnection
@@ -60,7 +61,7 @@ class NodeAgent(DriverListener):
         self._around = around
         self._parts = parts
         self.drivers = Drivers(parts.name, around, self)
-        self.keeper = ClaimKeeper(around, self.drivers, parts.checkpoint)
+        self.keeper = ClaimKeeper(around, self.drivers, parts.checkpoint, self._note_released)
         self._work = PodWork(around, Place(parts.name, parts.host_ip), self.keeper, parts.runtime)
         self._work.health = parts.checkpoint.load_health(around.log)
         self._tasks: dict[str, PodTask] = {}
@@ -193,6 +194,13 @@ class NodeAgent(DriverListener):
             if task.plan.has_claims:
                 task.wake()
         self._around.timers.set(_REVIEW_SECONDS, self._review)
+
+    def _note_released(self, claims: Sequence[ClaimRef]) -> None:
+        """Try again at once what waited for these claims, or for others that had their names, to be taken back."""
+        names = {(each.namespace, each.name) for each in claims}
+        for task in self._tasks.values():
+            if any((task.pod.metadata.namespace, each) in names for each in task.claim_names):
+                task.retry_claims()
 
     def _release_strays(self) -> None:
         if self._has_pods:

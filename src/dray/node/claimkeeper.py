@@ -51,13 +51,20 @@ class _Batch:
 class ClaimKeeper:
     """Claims of one node. Different pods are served side by side; one claim is in one driver's hands at a time."""
 
-    def __init__(self, around: Surroundings, drivers: Drivers, checkpoint: Checkpoint) -> None:
+    def __init__(
+        self,
+        around: Surroundings,
+        drivers: Drivers,
+        checkpoint: Checkpoint,
+        on_released: Callable[[Sequence[ClaimRef]], None] = lambda _: None,
+    ) -> None:
         self._around = around
         self._client = around.client
         self._metrics = around.metrics
         self._drivers = drivers
         self._checkpoint = checkpoint
         self._busy: dict[str, asyncio.Event] = {}
+        self._on_released = on_released
         self.claims: PreparedClaims = checkpoint.load_claims()
 
     async def prepare(self, pod: Pod) -> None:
@@ -180,6 +187,7 @@ class ClaimKeeper:
         if faults:
             raise ReleaseFailed(f"unprepare dynamic resources: {faults[0]}")
         self._metrics.note_claims(self._drivers.node, self.claims)
+        self._on_released([record.ref for record in last])
 
     async def _while_busy(self, uids: Sequence[str], work: Callable[[], Awaitable[None]]) -> None:
         """Work on some claims while nobody else does."""

@@ -34,6 +34,7 @@ HEALTH_SERVICES: Final[Mapping[str, Any]] = {
 _OPTIONS: Final = (
     # Two instances may listen at one path one after the other: neither inherits the other's state.
     ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.default_authority", "localhost"),  # a path is no authority to some servers
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2000),

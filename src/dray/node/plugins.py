@@ -5,6 +5,7 @@ removed and made anew between two looks is seen as another. Every socket has a t
 trying again after growing waits, and unregistering follow one another.
 """
 
+import asyncio
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -25,11 +26,18 @@ __all__ = ["SCAN_SECONDS", "RegistrationRefused", "Registry", "agree_versions"]
 SCAN_SECONDS: Final = 0.1
 """How often the directory is looked at: a look at an unchanged one takes some microseconds."""
 _DRA: Final = "DRAPlugin"
+_CONNECT_SECONDS: Final = 10.0
 _INFO_SECONDS: Final = 1.0
 _NOTIFY_SECONDS: Final = 5.0
 _FIRST_RETRY_SECONDS: Final = 0.5
 _LONGEST_RETRY_SECONDS: Final = 122.0
 _SERVICE: Final = "/pluginregistration.Registration"
+
+
+_OPTIONS: Final = (
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.default_authority", "localhost"),  # a path is no authority to some servers
+)
 
 
 class RegistrationRefused(DrayError):
@@ -151,9 +159,8 @@ class _Member:
 
     async def _register(self) -> None:
         """The handshake. Raises RegistrationRefused."""
-        async with grpc.aio.insecure_channel(
-            f"unix:{self._path}", options=(("grpc.use_local_subchannel_pool", 1),)
-        ) as channel:
+        async with grpc.aio.insecure_channel(f"unix:{self._path}", options=_OPTIONS) as channel:
+            await _connect(channel)
             info = await self._ask(channel)
             try:
                 instance, connection = self._take_in(info)
@@ -181,7 +188,7 @@ class _Member:
             response_deserializer=registration_v1_pb2.PluginInfo.FromString,
         )
         try:
-            return await call(registration_v1_pb2.InfoRequest(), timeout=_INFO_SECONDS, wait_for_ready=True)
+            return await call(registration_v1_pb2.InfoRequest(), timeout=_INFO_SECONDS)
         except grpc.aio.AioRpcError as fault:
             raise RegistrationRefused(
                 f"failed to get plugin info using RPC GetInfo: {describe_failure(fault)}"
@@ -217,6 +224,20 @@ class _Member:
                 raise RegistrationRefused(
                     f"failed to send registration status using RPC NotifyRegistrationStatus: {describe_failure(fault)}"
                 ) from fault
+
+
+async def _connect(channel: grpc.aio.Channel) -> None:
+    """Raises RegistrationRefused where nobody listens, at once, or where nobody takes the connection, after a while."""
+    try:
+        async with asyncio.timeout(_CONNECT_SECONDS):
+            state = channel.get_state(try_to_connect=True)
+            while state is not grpc.ChannelConnectivity.READY:
+                if state in (grpc.ChannelConnectivity.TRANSIENT_FAILURE, grpc.ChannelConnectivity.SHUTDOWN):
+                    raise RegistrationRefused("failed to dial plugin: nobody listens at the socket")
+                await channel.wait_for_state_change(state)
+                state = channel.get_state(try_to_connect=True)
+    except TimeoutError as fault:
+        raise RegistrationRefused("failed to dial plugin: context deadline exceeded") from fault
 
 
 def _find_sockets(folder: Path) -> Iterator[_Socket]:

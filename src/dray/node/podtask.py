@@ -14,6 +14,7 @@ from dray.api.core.pod import Pod
 from dray.api.meta import DeleteOptions, Preconditions
 from dray.client.port import ObjectName, Unreachable
 from dray.errors import ApiError, Conflict, NotFound
+from dray.node.core.claims import PreparationFailed, find_claim_uses
 from dray.node.core.desired import Action, Advance, Verb, advance, plan_retry
 from dray.node.core.podplan import PodPlan, plan_pod
 from dray.node.core.podstate import ClaimsEvent, ClaimsPhase, DeletionAsked, Event, PodState
@@ -56,6 +57,16 @@ class PodTask:
     def is_active(self) -> bool:
         """Whether the pod counts as running on the node."""
         return not self.state.is_done
+
+    @property
+    def claim_names(self) -> list[str]:
+        """The claims that the pod needs, as far as they are known; none once it has them."""
+        if self.state.claims not in (ClaimsPhase.WANTED, ClaimsPhase.PREPARING):
+            return []
+        try:
+            return [each.claim_name for each in find_claim_uses(self.pod)]
+        except PreparationFailed:
+            return []
 
     def offer(self, event: Event) -> None:
         """Tell of something that happened to the pod."""

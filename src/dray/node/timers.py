@@ -4,8 +4,8 @@ import asyncio
 import heapq
 import itertools
 from collections.abc import Callable
-from contextlib import suppress
 
+from dray.driver.waiting import wait_for_event
 from dray.effects.clock import Clock
 
 __all__ = ["Timer", "Timers"]
@@ -61,7 +61,7 @@ class Timers:
             if delay is None:
                 await self._is_sooner.wait()
             elif delay > 0:
-                await self._wait(delay)
+                await wait_for_event(self._is_sooner, self._clock, delay)
             else:
                 await asyncio.sleep(0)
 
@@ -75,15 +75,3 @@ class Timers:
             heapq.heappop(self._queue)
             timer.ring()
         return None
-
-    async def _wait(self, seconds: float) -> None:
-        """Wait so long, or until something is due sooner."""
-        waiting = [asyncio.ensure_future(self._clock.sleep(seconds)), asyncio.ensure_future(self._is_sooner.wait())]
-        try:
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for each in waiting:
-                each.cancel()
-            for each in waiting:
-                with suppress(asyncio.CancelledError):
-                    await each

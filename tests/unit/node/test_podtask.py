@@ -88,3 +88,34 @@ async def test_two_pods_share_a_claim_and_the_last_one_gives_it_back(world: Worl
     await world.delete("two")
     await world.wait_gone("two")
     assert world.driver.calls == [("prepare", ("c",)), ("unprepare", ("c",))]
+
+
+async def test_a_claim_that_was_allocated_anew_waits_until_its_earlier_devices_are_taken_back(world: World) -> None:
+    await world.add_node()
+    await world.add_claim("c")
+    stops = {"sim.dray.dev/stop-seconds": "0.3"}
+    await world.add_pod("old", claims=["c"], annotations=stops)
+    await world.wait_phase("old", "Running")
+    await world.delete("old", grace_seconds=0)  # gone from the server, while its container takes its time
+    await world.move_claim("c", "other")
+    await world.add_pod("new", claims=["c"])
+    await world.wait_phase("new", "Running")
+    assert world.driver.calls == [("prepare", ("c",)), ("unprepare", ("c",)), ("prepare", ("c",))]
+    (text,) = await world.events("FailedPrepareDynamicResources")
+    assert text.endswith("ResourceClaim c has other devices than are prepared for an earlier pod")
+
+
+async def test_a_claim_made_anew_under_its_name_waits_until_the_old_one_is_taken_back(world: World) -> None:
+    await world.add_node()
+    old = await world.add_claim("c")
+    stops = {"sim.dray.dev/stop-seconds": "0.3"}
+    await world.add_pod("old", claims=["c"], annotations=stops)
+    await world.wait_phase("old", "Running")
+    await world.delete("old", grace_seconds=0)
+    await world.remove_claim("c")
+    await world.add_claim("c")
+    await world.add_pod("new", claims=["c"])
+    await world.wait_phase("new", "Running")
+    (text,) = await world.events("FailedPrepareDynamicResources")
+    assert f"old ResourceClaim with same name c and different UID {old.metadata.uid} still exists" in text
+    assert world.driver.calls == [("prepare", ("c",)), ("unprepare", ("c",)), ("prepare", ("c",))]

@@ -142,6 +142,22 @@ class World:
         status = decode_claim({"status": {"allocation": {"devices": {"results": [result]}}}}).status
         return await self.client.update(RESOURCE_CLAIM, replace(claim, status=status), subresource="status")
 
+    async def move_claim(self, name: str, device: str) -> None:
+        """Give a claim another device, and nobody the right to use it."""
+        claim = await self.client.get(RESOURCE_CLAIM, ObjectName(name, "default"))
+        emptied = replace(claim, status=replace(claim.status, allocation=None, reserved_for=()))
+        claim = await self.client.update(RESOURCE_CLAIM, emptied, subresource="status")
+        result = {"request": "gpu", "driver": DRIVER, "pool": "node-a", "device": device}
+        status = decode_claim({"status": {"allocation": {"devices": {"results": [result]}}}}).status
+        await self.client.update(RESOURCE_CLAIM, replace(claim, status=status), subresource="status")
+
+    async def remove_claim(self, name: str) -> None:
+        """Delete a claim that nobody uses any more."""
+        claim = await self.client.get(RESOURCE_CLAIM, ObjectName(name, "default"))
+        emptied = replace(claim, status=replace(claim.status, allocation=None, reserved_for=()))
+        await self.client.update(RESOURCE_CLAIM, emptied, subresource="status")
+        await self.client.delete(RESOURCE_CLAIM, ObjectName(name, "default"))
+
     async def reserve(self, name: str, pod: Pod) -> None:
         """Let a pod use a claim."""
         claim = await self.client.get(RESOURCE_CLAIM, ObjectName(name, "default"))

@@ -18,6 +18,7 @@ from dray.driver.claims import ClaimRef
 from dray.errors import DrayError
 
 __all__ = [
+    "AllocatedName",
     "ClaimPlan",
     "ClaimUse",
     "PreparationFailed",
@@ -44,12 +45,23 @@ class ClaimUse(Struct, frozen=True):
     """Whether it was made from a template, so that no other pod's may be used."""
 
 
+class AllocatedName(Struct, frozen=True):
+    """A device, or a share of one, that a claim has."""
+
+    driver: str
+    pool: str
+    device: str
+    share_id: str | None = None
+
+
 class ClaimPlan(Struct, frozen=True):
     """A claim that the pod may use, and what its drivers have to do for it."""
 
     ref: ClaimRef
     skipped_by_driver: Mapping[str, tuple[str, ...]]
     """Every driver with devices in the claim, and the calls that are left out for it."""
+    devices: frozenset[AllocatedName] = frozenset()
+    """What the claim has."""
 
     def calls(self, driver: str, operation: SkippableNodeOperation) -> bool:
         """Whether the driver is called."""
@@ -104,6 +116,9 @@ def plan_claim(pod: Pod, use: ClaimUse, claim: ResourceClaim) -> ClaimPlan:
     return ClaimPlan(
         ClaimRef(namespace=meta.namespace, name=meta.name, uid=meta.uid),
         {driver: find_skipped(results[driver]) for driver in sorted(results)},
+        frozenset(
+            AllocatedName(each.driver, each.pool, each.device, each.share_id) for each in allocation.devices.results
+        ),
     )
 
 

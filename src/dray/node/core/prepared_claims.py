@@ -1,8 +1,8 @@
 """Which claims are prepared on a node, for which pods, and with what result: the agent's memory of drivers' work.
 
 An entry begins before a driver is called for the first time and ends after all drivers have taken everything back, so
-that whatever a crash interrupts is found again. `core.checkpoint` writes it down; the two marks that are not written
-down (`is_prepared`, `is_unpreparing`) describe what this process has seen happen.
+that whatever a crash interrupts is found again. `core.checkpoint` writes it down; what it leaves out (`allocated` and
+the two marks) is what this process has seen itself.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from dray.api.resource.allocation import SkippableNodeOperation
 from dray.driver.claims import ClaimRef
-from dray.node.core.claims import ClaimPlan, PreparationFailed, calls_driver
+from dray.node.core.claims import AllocatedName, ClaimPlan, PreparationFailed, calls_driver
 
 __all__ = ["ClaimRecord", "DriverState", "PreparedClaims", "ReadyDevice", "drivers_to_call"]
 
@@ -49,6 +49,8 @@ class ClaimRecord(Struct, frozen=True):
     ref: ClaimRef
     pod_uids: frozenset[str]
     drivers: Mapping[str, DriverState]
+    allocated: frozenset[AllocatedName] | None = None
+    """The devices that the claim had when it was first seen by this process; None for one that was read from disk."""
     is_prepared: bool = False
     """Whether all drivers have answered to this process."""
     is_unpreparing: bool = False
@@ -92,13 +94,13 @@ class PreparedClaims:
     def reserve(self, plan: ClaimPlan, pod_uid: str) -> ClaimRecord:
         """Hold a claim for one more pod. From here on it must be released for that pod.
 
-        Raises PreparationFailed while an older claim of the same name, or this one, is on its way out.
+        Raises PreparationFailed while an older claim of the same name, or what this one had before, is on its way out.
         """
         ref = plan.ref
         record = self.find(ref.namespace, ref.name)
         if record is None:
             drivers = {driver: DriverState((), skipped) for driver, skipped in plan.skipped_by_driver.items()}
-            record = ClaimRecord(ref, frozenset({pod_uid}), drivers)
+            record = ClaimRecord(ref, frozenset({pod_uid}), drivers, plan.devices)
         elif record.ref.uid != ref.uid:
             raise PreparationFailed(
                 f"old ResourceClaim with same name {ref.name} and different UID {record.ref.uid} still exists "
@@ -106,8 +108,10 @@ class PreparedClaims:
             )
         elif record.is_unpreparing:
             raise PreparationFailed(f"ResourceClaim {ref.name} is being unprepared")
+        elif record.allocated not in (None, plan.devices) or record.drivers.keys() != plan.skipped_by_driver.keys():
+            raise PreparationFailed(f"ResourceClaim {ref.name} has other devices than are prepared for an earlier pod")
         else:
-            record = replace(record, pod_uids=record.pod_uids | {pod_uid})
+            record = replace(record, pod_uids=record.pod_uids | {pod_uid}, allocated=plan.devices)
         self._put(record)
         return record
 
