@@ -74,16 +74,16 @@ class _Writer:
                 self.set_of.append(set_number)
 
     def draw(self, pool: int, device: Device) -> Draw:
-        amounts = [
-            (self.counters[(pool, drawn.counter_set, name)], drawn.counters[name].value.nanos)
-            for drawn in device.consumes_counters
-            for name in sorted(drawn.counters)
-        ]
+        amounts: dict[int, int] = {}
+        for drawn in device.consumes_counters:
+            for name in sorted(drawn.counters):
+                counter = self.counters[(pool, drawn.counter_set, name)]
+                amounts[counter] = amounts.get(counter, 0) + drawn.counters[name].value.nanos
         groups = [
             (self.sets[(pool, drawn.counter_set)], self._group_bits(pool, drawn.compatibility_groups))
             for drawn in device.consumes_counters
         ]
-        return Draw(tuple(amounts), tuple(groups))
+        return Draw(tuple(amounts.items()), tuple(groups))
 
     def _group_bits(self, pool: int, names: Iterable[str]) -> int:
         mask = 0

@@ -149,7 +149,7 @@ def _measure_miss(explanation: Explanation) -> _Distance:
         return 1, 0, 0, 0
     sums = (0, 0, 0)
     for claim, name in conflict.requests:
-        options = [each for each in explanation.requests if (each.claim, each.request.split("/")[0]) == (claim, name)]
+        options = [each for each in explanation.requests if each.is_of(claim, name)]
         closest = min(map(_measure_lack, options), default=(0, 0, 0))
         sums = (sums[0] + closest[0], sums[1] + closest[1], sums[2] + closest[2])
     missing = sums[2]
@@ -178,7 +178,7 @@ def _headline(explanation: Explanation) -> Headline:
     if len(conflict.requests) > 1:
         return Headline(HeadlineCode.NOT_TOGETHER, ", ".join(name for _, name in conflict.requests))
     claim, name = conflict.requests[0]
-    request = next(each for each in explanation.requests if (each.claim, each.request.split("/")[0]) == (claim, name))
+    request = next(each for each in explanation.requests if each.is_of(claim, name))
     telling = [fall for fall in request.falls if fall.code not in (ReasonCode.UNREACHABLE, ReasonCode.WRONG_CLASS)]
     if not telling:
         code = HeadlineCode.TOO_FEW if request.left else HeadlineCode.NO_DEVICE

@@ -69,6 +69,10 @@ class RequestExplanation:
     left: int
     wants_all: bool = False
 
+    def is_of(self, claim: int, request: str) -> bool:
+        """Whether this is the request of that name, or one of its alternatives."""
+        return self.claim == claim and (self.request == request or self.request.startswith(f"{request}/"))
+
 
 @dataclass(frozen=True, slots=True)
 class PoolTrouble:

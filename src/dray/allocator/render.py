@@ -101,10 +101,9 @@ def _sentences(explanation: Explanation) -> Iterator[_Sentence]:
         yield _conflict(explanation, conflict)
     yield from map(_pool, explanation.pools)
     yield from _ways_out(explanation, "They would fit" if len(explanation.claims) > 1 else "It would fit")
-    conflicting = set(conflict.requests) if conflict is not None else set[tuple[int, str]]()
     # Requests of one kind fare alike, and are worth one sentence.
     alike: dict[_Sentence, list[tuple[int, str]]] = {}
-    for request in sorted(explanation.requests, key=lambda each: _parent(each) not in conflicting):
+    for request in sorted(explanation.requests, key=lambda each: conflict is None or not _is_part(each, conflict)):
         if request.falls and request not in told:
             alike.setdefault(_fare(request), []).append((request.claim, request.request))
     for fare, names in alike.items():
@@ -114,13 +113,13 @@ def _sentences(explanation: Explanation) -> Iterator[_Sentence]:
 # What conflicts.
 
 
-def _parent(request: RequestExplanation) -> tuple[int, str]:
-    return request.claim, request.request.split("/")[0]
+def _is_part(request: RequestExplanation, conflict: Conflict) -> bool:
+    return any(request.is_of(claim, name) for claim, name in conflict.requests)
 
 
 def _single(explanation: Explanation, conflict: Conflict) -> list[RequestExplanation]:
     """The request, if the conflict is about just one without alternatives."""
-    found = [each for each in explanation.requests if _parent(each) in conflict.requests]
+    found = [each for each in explanation.requests if _is_part(each, conflict)]
     return found if len(found) == 1 else []
 
 
