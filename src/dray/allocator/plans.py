@@ -62,13 +62,17 @@ class Plans:
         """What was worked out about claims that ask for the same."""
         key = tuple([_claim_key(claim) for claim in claims])
         known = self._plans.get(key)
-        if known is not None and all(self.classes.get(name) is each for name, each in known.shape.classes):
+        if known is not None and self.is_current(known):
             return known
         if len(self._plans) >= _REMEMBERED_SHAPES:
             self._plans.clear()
         shape = shape_claims(claims, self.classes.get)
         plan = self._plans[key] = Plan(shape, self.matcher.shape_reads(shape))
         return plan
+
+    def is_current(self, plan: Plan) -> bool:
+        """Whether no class that the plan was made from has changed."""
+        return all(self.classes.get(name) is each for name, each in plan.shape.classes)
 
     def arena(self, plan: Plan, view: NodeView) -> Arena:
         """The problem that claims of a shape pose on nodes like this one."""

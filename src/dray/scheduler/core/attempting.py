@@ -182,7 +182,7 @@ def refusal_message(refused: Refused, after: str) -> str:
 def _refuse(  # noqa: PLR0913 - the last is an option by keyword
     state: SchedulerState, entry: Entry, refused: Refused, message: str, now: Moment, *, nominated: str | None = None
 ) -> None:
-    entry.open = _only_open(refused.wish)
+    entry.open, entry.plan = _only_open(refused.wish), None
     state.queue.refuse(entry, refused.plugins, now.seconds)
     state.counters.count("unschedulable", entry.pod.spec.scheduler_name)
     for plugin in refused.plugins:

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from dray.allocator.plans import Plan
 from dray.api.core.pod import Pod
 from dray.api.resource.claim import ResourceClaim
 
@@ -29,7 +30,8 @@ class Entry:
 
     `plugins` are those that refused it last, `refusals` how often it was refused, `errors` how often in a row it
     failed. `likeness` is None if no other entry is like it. `since` is when it last became ready to be tried. `open`
-    are the claims for which it found no devices, if that is all that it needs of devices.
+    are the claims for which it found no devices, if that is all that it needs of devices, and `plan` what the allocator
+    worked out about them.
     """
 
     key: str
@@ -40,6 +42,7 @@ class Entry:
     place: Place = Place.TAKEN
     plugins: frozenset[str] = frozenset()
     open: tuple[ResourceClaim, ...] = ()
+    plan: Plan | None = None
     added: float = 0.0
     number: int = 0
     attempts: int = 0

@@ -12,9 +12,11 @@ from typing import Final
 from dray.allocator.arena import Arena
 from dray.allocator.bits import bits
 from dray.allocator.cluster import Cluster
+from dray.allocator.occupancy import Occupancy
+from dray.allocator.plans import Plan
 from dray.allocator.solve import Unsolved, solve
+from dray.allocator.view import NodeView
 from dray.api.core.pod import Pod
-from dray.api.resource.claim import ResourceClaim
 from dray.scheduler.core.devices import PLUGIN, DeviceFailure, DeviceWish, examine_devices, plan_wish
 from dray.scheduler.core.moment import Moment
 from dray.scheduler.core.queue import Entry
@@ -34,8 +36,9 @@ def rouse(state: SchedulerState, now: Moment) -> None:
     if stir.is_empty:
         return
     state.queue.tell_carriers(stir)
+    sights = _Sights(state.cluster)
     for entry in state.queue.resting():
-        cause = _find_cause(state, entry, stir, now)
+        cause = _find_cause(state, entry, stir, now, sights)
         if cause:
             state.queue.wake(entry, now.seconds, cause, stir)
 
@@ -46,12 +49,43 @@ def pass_on_hope(state: SchedulerState, placed: Entry, now: Moment) -> None:
     if left is None:
         return
     entry, hope = left
-    cause = _find_cause(state, entry, hope, now)
+    cause = _find_cause(state, entry, hope, now, _Sights(state.cluster))
     if cause:
         state.queue.wake(entry, now.seconds, cause, hope)
 
 
-def _find_cause(state: SchedulerState, entry: Entry, stir: Stir, now: Moment) -> str:
+class _Sights:
+    """Nodes as they are now, each looked at once, however many entries ask. To be used up before anything changes."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._seen: dict[int, tuple[NodeView, Occupancy] | None] = {}
+
+    def get(self, number: int) -> tuple[NodeView, Occupancy] | None:
+        """What the node of a number sees, and what is taken of it. None if it is gone."""
+        if number not in self._seen:
+            view = self._cluster.view(self._cluster.names[number])
+            self._seen[number] = None if view is None else (view, self._cluster.occupancy(view))
+        return self._seen[number]
+
+    def with_devices(self, plan: Plan, nodes: int) -> int:
+        """The nodes on which claims fit, or may fit."""
+        found = 0
+        for number in bits(nodes):
+            seen = self.get(number)
+            if seen is None:
+                continue
+            view, occupancy = seen
+            arena = self._cluster.plans.arena(plan, view)
+            if not _may_suffice(arena, ~occupancy.taken):
+                continue
+            solved = solve(arena, occupancy)
+            if not isinstance(solved, Unsolved) or solved.complaint is not None:
+                found |= 1 << number
+        return found
+
+
+def _find_cause(state: SchedulerState, entry: Entry, stir: Stir, now: Moment, sights: _Sights) -> str:
     """What may help an entry; empty if nothing does."""
     if stir.is_certain:
         return "ForceActivate"
@@ -64,12 +98,12 @@ def _find_cause(state: SchedulerState, entry: Entry, stir: Stir, now: Moment) ->
     if entry.plugins != _DEVICES_ALONE:
         nodes |= stir.nodes
     if entry.open and entry.plugins == _DEVICES_ALONE and nodes.bit_count() <= _NODES_ASKED:
-        nodes = _nodes_with_devices(state.cluster, entry.open, nodes)
+        nodes = sights.with_devices(_plan_of(state.cluster, entry), nodes)
     if not nodes:
         return ""
     if entry.is_group or not entry.plugins or nodes.bit_count() > _NODES_ASKED:
         return "NodeUpdate"
-    obstacles = _find_obstacles(state, entry.pod, nodes, now)
+    obstacles = _find_obstacles(state, entry.pod, nodes, now, sights)
     if not obstacles:
         return "NodeUpdate"
     # Something else may stand in the way by now than what refused it: that, too, is worth hearing of from here on.
@@ -77,7 +111,14 @@ def _find_cause(state: SchedulerState, entry: Entry, stir: Stir, now: Moment) ->
     return ""
 
 
-def _find_obstacles(state: SchedulerState, pod: Pod, nodes: int, now: Moment) -> frozenset[str]:
+def _plan_of(cluster: Cluster, entry: Entry) -> Plan:
+    """What the allocator worked out about the claims of an entry that found no devices."""
+    if entry.plan is None or not cluster.plans.is_current(entry.plan):
+        entry.plan = cluster.plans.plan(entry.open)
+    return entry.plan
+
+
+def _find_obstacles(state: SchedulerState, pod: Pod, nodes: int, now: Moment, sights: _Sights) -> frozenset[str]:
     """The plugins that keep the pod from each of the nodes, room kept for others apart; none if it fits on one."""
     profile = state.profiles[pod.spec.scheduler_name]
     wish = plan_wish(pod, state.world, frozenset())
@@ -86,7 +127,7 @@ def _find_obstacles(state: SchedulerState, pod: Pod, nodes: int, now: Moment) ->
     equipped = nodes
     if not wish.is_empty:
         if wish.open and not (wish.settled or wish.served or wish.leftover):
-            equipped = _nodes_with_devices(state.cluster, wish.open, nodes)
+            equipped = sights.with_devices(state.cluster.plans.plan(wish.open), nodes)
         else:
             verdict = examine_devices(wish, state.world, nodes, now.date, profile.binding_timeout_seconds)
             equipped = nodes if isinstance(verdict, DeviceFailure) else verdict.fitting
@@ -99,24 +140,6 @@ def _find_obstacles(state: SchedulerState, pod: Pod, nodes: int, now: Moment) ->
     if examined.rejected is not None:
         found.add(examined.rejected.plugin)
     return frozenset(found) if equipped == nodes else frozenset(found) | _DEVICES_ALONE
-
-
-def _nodes_with_devices(cluster: Cluster, claims: tuple[ResourceClaim, ...], nodes: int) -> int:
-    """The nodes on which the claims fit, or may fit."""
-    plan = cluster.plans.plan(claims)
-    found = 0
-    for number in bits(nodes):
-        view = cluster.view(cluster.names[number])
-        if view is None:
-            continue
-        arena = cluster.plans.arena(plan, view)
-        occupancy = cluster.occupancy(view)
-        if not _may_suffice(arena, ~occupancy.taken):
-            continue
-        solved = solve(arena, occupancy)
-        if not isinstance(solved, Unsolved) or solved.complaint is not None:
-            found |= 1 << number
-    return found
 
 
 def _may_suffice(arena: Arena, free: int) -> bool:
