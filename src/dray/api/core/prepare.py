@@ -45,11 +45,17 @@ _GATED = PodCondition(
 
 
 def prepare_pod_create(new: Pod) -> Pod:
-    """A pod begins as Pending, with the quality of service its amounts give it; its label keys get their values."""
+    """A pod begins as Pending, with the quality of service its amounts give it; its label keys get their values.
+
+    No time to end in good order is less than a second, unless it is none.
+    """
     gated = replace(_GATED, last_transition_time=new.metadata.creation_timestamp)
     conditions = (gated,) if new.spec.scheduling_gates else ()
     status = PodStatus(phase="Pending", qos_class=quality_of_service(new.spec), conditions=conditions)
-    return replace(new, spec=apply_label_keys(new.spec, new.metadata.labels), status=status)
+    spec = apply_label_keys(new.spec, new.metadata.labels)
+    if (spec.termination_grace_period_seconds or 0) < 0:
+        spec = replace(spec, termination_grace_period_seconds=1)
+    return replace(new, spec=spec, status=status)
 
 
 def prepare_pod_update(new: Pod, old: Pod, now: Time) -> Pod:

@@ -38,6 +38,10 @@ def pod_update_faults(new: PodSpec, old: PodSpec, path: FieldPath) -> Iterator[F
         return
     yield from _toleration_faults(new.tolerations, old.tolerations, path / "tolerations")
     yield from _gate_faults(new, old, path / "schedulingGates")
+    if old.scheduling_gates and not new.node_selector.items() >= old.node_selector.items():
+        detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+        yield invalid(path / "nodeSelector", new.node_selector, detail)
+        new = replace(new, node_selector=old.node_selector)
     rest = _with_old_values(new, old)
     if rest != old:
         difference = _describe_difference(old, rest)
