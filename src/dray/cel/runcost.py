@@ -44,6 +44,9 @@ def _one(_: Args) -> int:
     return 1
 
 
+_HOLDERS = (tuple, MapValue, Optional)
+"""Values that hold others."""
+
 _Known: TypeAlias = dict[int, int]
 """What parts were found to weigh, by `id`: one list may stand in another often, and that one in a third."""
 
@@ -235,7 +238,7 @@ def hidden_work(function: str) -> RunCost | None:
 
 def _count(value: Value, known: _Known | None = None) -> int:
     """How many values there are in it, at any depth, itself among them."""
-    if not isinstance(value, tuple | MapValue | Optional):
+    if not isinstance(value, _HOLDERS):
         return 1
     return 1 + _sum_parts(value, _count, {} if known is None else known)
 
@@ -244,4 +247,4 @@ def _extent(value: Value, known: _Known) -> int:
     """How long the text of a value gets, roughly."""
     if isinstance(value, str | bytes):
         return 1 + len(value)
-    return 1 + _sum_parts(value, _extent, known) if isinstance(value, tuple | MapValue | Optional) else 1
+    return 1 + _sum_parts(value, _extent, known) if isinstance(value, _HOLDERS) else 1
