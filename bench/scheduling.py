@@ -40,7 +40,7 @@ REFERENCES = {
 
 def _end_to_end(nodes: int, pods: int) -> dict[str, Any]:
     size = ("--nodes", str(nodes), "--pods", str(pods))
-    command = [sys.executable, "-m", "dray", "bench", "scheduling", *size, "--json"]
+    command = [sys.executable, "-m", "dray", "bench", "scheduling", *size, "-o", "json"]
     ended = subprocess.run(command, check=True, capture_output=True)
     figures: dict[str, Any] = json.loads(ended.stdout)
     return figures

@@ -85,7 +85,8 @@ def test_unreadable_file_is_told_in_one_sentence(tmp_path: Path, name: str, cont
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.startswith("error: ")
     assert str(file) in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert done.stderr.count("\n") == 2
+    assert "\n  try: " in done.stderr
 
 
 def test_bad_yaml_names_its_line(tmp_path: Path) -> None:

@@ -54,7 +54,8 @@ def _prepare(  # noqa: PLR0913  # one parameter for each option
     try:
         open_session(ctx, file=config_file, flags=given, is_debugging=debug)
     except SettingsError as fault:
-        typer.echo(render_error(str(fault)), nl=False, err=True)
+        hint = "dray config show lists the settings; they come from a file, DRAY_* variables and options"
+        typer.echo(render_error(str(fault), hint=hint), nl=False, err=True)
         raise typer.Exit(2) from fault
 
 

@@ -22,7 +22,8 @@ def show_progress(title: str, total: int | None = None) -> Iterator[Callable[[in
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress  # noqa: PLC0415
 
-    progress = Progress(console=Console(stderr=True), transient=True)
+    # What is printed meanwhile goes above the bar on a terminal, and into a file as ever.
+    progress = Progress(console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty())
     task = progress.add_task(title, total=total)
     timer = threading.Timer(_PATIENCE_SECONDS, progress.start)
     timer.start()

@@ -45,7 +45,15 @@ def apply_files(  # noqa: PLR0913  # one parameter for each option
 
     Merging is the server's (server-side apply), with `dray` as the manager of fields. What fails is said, and the rest
     goes on.
-    """
+
+    \b
+      dray apply -f pod.yaml                       what a file says
+      dray apply -f deploy/ -R -n demo             a folder of folders, in another namespace than the context's
+      dray convert -f old.yaml | dray apply -f -   from standard input
+      dray apply -f pod.yaml --dry-run -o yaml     as it would be, with all defaults
+
+    Exit codes: 0 everything is applied, 2 something is not.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     manifests = [(each, read_head(each)) for each in load_manifests(files, recursive=recursive)]
     applying = _Applying(ctx, namespace, is_forced=force_conflicts, is_dry_run=dry_run, is_quiet=output is not None)
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from dray.cli.printing import render_error
+from dray.cli.progress import show_progress
 from dray.store.backup import StoreSummary, back_up, restore
 from dray.store.opening import DATABASE_FILE, NotAStore, StoreCorrupted, StoreInUse
 from dray.store.port import StoreError
@@ -26,8 +27,16 @@ def write_backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write; replaced if it is there.")],
     data_dir: DataDir = Path("dray-data"),
 ) -> None:
-    """Copy all objects into a file, while dray runs or not; the copy is checked from end to end."""
-    summary = _attempt(lambda: back_up(data_dir / DATABASE_FILE, file))
+    """Copy all objects into a file, while dray runs or not; the copy is checked from end to end.
+
+    \b
+      dray backup objects.db                           those of ./dray-data
+      dray backup objects.db --data-dir /srv/cluster   those of another folder
+
+    Exit codes: 0 the copy is good, 2 there is none.
+    """  # noqa: D301  # the mark of lines that are kept as they are
+    with show_progress("copying"):
+        summary = _attempt(lambda: back_up(data_dir / DATABASE_FILE, file))
     typer.echo(f"{file} holds {_describe(summary)}")
 
 
@@ -35,8 +44,16 @@ def restore_file(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What `dray backup` wrote.")],
     data_dir: DataDir = Path("dray-data"),
 ) -> None:
-    """Put a backup in the place of all objects, while dray does not run; what was there stays beside it."""
-    summary = _attempt(lambda: _restore_into(file, data_dir))
+    """Put a backup in the place of all objects, while dray does not run; what was there stays beside it.
+
+    \b
+      dray restore objects.db                           into ./dray-data
+      dray restore objects.db --data-dir /srv/cluster   into another folder, which is made if it is not there
+
+    Exit codes: 0 the objects are those of the backup, 2 nothing was changed.
+    """  # noqa: D301  # the mark of lines that are kept as they are
+    with show_progress("copying"):
+        summary = _attempt(lambda: _restore_into(file, data_dir))
     typer.echo(f"{data_dir} holds {_describe(summary)}; clients list again")
 
 
@@ -53,7 +70,8 @@ def _attempt(act: Callable[[], StoreSummary]) -> StoreSummary:
         typer.echo(render_error(str(fault), hint=_HINTS.get(type(fault))), nl=False, err=True)
         raise typer.Exit(2) from fault
     except OSError as fault:
-        typer.echo(render_error(f"{fault.filename}: {fault.strerror}"), nl=False, err=True)
+        hint = "a path that is there and may be written, and --data-dir"
+        typer.echo(render_error(f"{fault.filename}: {fault.strerror}", hint=hint), nl=False, err=True)
         raise typer.Exit(2) from fault
 
 

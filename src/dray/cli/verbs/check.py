@@ -26,7 +26,14 @@ def check_files(
 
     Fields are read strictly, defaults are filled in, then all rules are applied. What only a cluster knows is taken
     to be in order: other objects, permissions, labels of namespaces.
-    """
+
+    \b
+      dray check -f claim.yaml -f pod.yaml    several files
+      kustomize build . | dray check -f -     whatever comes on standard input
+      dray check -f claim.yaml -o json        for machines
+
+    Exit codes: 0 all are valid, 1 one has faults or is none, 2 a file could not be read.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     session = get_session(ctx)
     registry, context = wire_registry(), wire_offline_context(session.clock)
     checked: list[tuple[Manifest, Report]] = []
@@ -53,13 +60,14 @@ def _read(file: str) -> list[Manifest]:
             return read_manifests(sys.stdin.buffer.read().decode(), "standard input")
         return read_manifests(Path(file).read_text(encoding="utf-8"), file)
     except OSError as fault:
-        raise _refuse(f"cannot read {file}: {fault.strerror}", code=2) from fault
+        raise _refuse(f"cannot read {file}: {fault.strerror}", "check the path; - is standard input", code=2) from fault
     except UnicodeDecodeError as fault:
-        raise _refuse(f"{file} is not text in UTF-8", code=1) from fault
+        raise _refuse(f"{file} is not text in UTF-8", "a file with YAML or JSON", code=1) from fault
     except ManifestError as fault:
-        raise _refuse(str(fault), code=1) from fault
+        hint = f"dray lint -f {file}, which looks closer"
+        raise _refuse(str(fault), hint, code=1) from fault
 
 
-def _refuse(message: str, *, code: int) -> typer.Exit:
-    typer.echo(render_error(message), nl=False, err=True)
+def _refuse(message: str, hint: str, *, code: int) -> typer.Exit:
+    typer.echo(render_error(message, hint=hint), nl=False, err=True)
     return typer.Exit(code)

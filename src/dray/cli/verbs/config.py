@@ -23,7 +23,15 @@ def show_config(
     ctx: typer.Context,
     output: Annotated[Output, typer.Option("--output", "-o", help="How to print the answer.")] = Output.TEXT,
 ) -> None:
-    """Print every setting with its value and where the value came from."""
+    """Print every setting with its value and where the value came from.
+
+    \b
+      dray config show                                a line for each
+      dray --config dray.yaml config show -o json     with those of a file, for machines
+      DRAY_LOG_LEVEL=debug dray config show           with one of the environment
+
+    Exit codes: 0 they are shown, 2 one is unknown or impossible.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     view = get_session(ctx).view
     if output is Output.JSON:
         rows = [

@@ -18,8 +18,14 @@ def convert_files(ctx: typer.Context, files: DraftFiles, recursive: Recursive = 
     """Rewrite manifests of any version of DRA for v1, with a comment on each change.
 
     What need not change stays as it is. The classic API (ResourceClass, parametersRef) becomes a start in v1: where a
-    fact is missing a comment says which, and the command ends in 3. It ends in 1 if something cannot be converted.
-    """
+    fact is missing a comment says which.
+
+    \b
+      dray convert -f old.yaml > new.yaml             what it makes of it, with comments
+      dray convert -f old.yaml | dray apply -f -      and have that at once
+
+    Exit codes: 0 all is v1, 1 something cannot be converted, 2 something could not be read, 3 facts are missing.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     manuscripts = read_drafts(files, recursive=recursive)
     registry = wire_registry()
     judge = OfflineJudge(registry, wire_offline_context(get_session(ctx).clock))

@@ -43,7 +43,16 @@ def delete_objects(  # noqa: PLR0913  # one parameter for each option
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
-    """Delete objects, by manifest or by name, and wait until they are gone."""
+    """Delete objects, by manifest or by name, and wait until they are gone.
+
+    \b
+      dray delete pod web                one by name
+      dray delete -f pod.yaml            whatever a file names
+      dray delete pods -l app=web        those with a label
+      dray delete pods --all --no-wait   all of the namespace, without waiting
+
+    Exit codes: 0 it is gone, or asked to go with --no-wait; 2 something is not.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     targets = parse_targets(what) if what else []
     is_many = all_of_kind or bool(labels)
     if bool(targets) == bool(files):

@@ -39,7 +39,15 @@ def run_demo(
 
     Needs no cluster and leaves none. Commands are those of kubectl where that is in the path, else dray's own. The
     tour takes half a minute; use-cases tries twelve things that people do with GPUs, and counts.
-    """
+
+    \b
+      dray demo                 the tour: sharing, waiting, alignment, partitions
+      dray demo --list          everything that can be shown
+      dray demo device-health   one of these
+      dray demo use-cases       all twelve use cases, and the score
+
+    Exit codes: 0 everything came out as told, 1 something did not, 2 it could not be shown.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     try:
         if lists:
             _list_demos(output)

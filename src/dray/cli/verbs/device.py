@@ -33,7 +33,14 @@ def fail(  # noqa: PLR0913  # one parameter for each option
     """Have a simulated device fail: its driver taints it and reports it unhealthy.
 
     Only annotates the node. MIG devices and other parts fail with their card.
-    """
+
+    \b
+      dray device fail dgx-h100-0/gpu-3                        whoever has it is evicted
+      dray device fail dgx-h100-0/gpu-3 --effect NoSchedule    nobody new gets it
+      dray device fail t4-vm-0/gpu-0 --reason 79               for the reason that a driver gives: XID 79
+
+    Exit codes: 0 it fails from now on, 2 there is no such device.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     if label_value_faults(reason):
         raise refuse(f"--reason {reason!r} must be a label value: letters, digits, dashes, dots; at most 63")
     where = parse_place(place)
@@ -50,7 +57,14 @@ def heal(
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
-    """Have a simulated device work again, or all of a node."""
+    """Have a simulated device work again, or all of a node.
+
+    \b
+      dray device heal dgx-h100-0/gpu-3   one device
+      dray device heal dgx-h100-0         all of a node
+
+    Exit codes: 0 it works, 2 there is no such device.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     where = parse_place(place)
     healed = run_connected(ctx, Access(kubeconfig, context), lambda client: heal_devices(client, where))
     for name in healed:

@@ -46,7 +46,15 @@ def show_devices(  # noqa: PLR0913  # one parameter for each option
 
     Of more than 20 nodes a line each is shown, unless NODE is given. Parts of cards that nobody has are counted;
     -o wide shows each, with pools and capacities.
-    """
+
+    \b
+      dray devices                              every node, device by device
+      dray devices dgx-h100-0 -o wide           one node, with every part of its cards
+      dray devices --claim 'demo/*'             only what the claims of a namespace have
+      dray devices --driver gpu.nvidia.com -w   the devices of a driver, and every change
+
+    Exit codes: 0 they are shown, 2 they could not be read.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     access = Access(kubeconfig, context)
     if claim and claim.count("/") != 1:
         raise refuse(f"{claim!r} names no claim", hint="--claim NAMESPACE/NAME")

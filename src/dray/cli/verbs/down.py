@@ -30,7 +30,13 @@ def end(
     """End what runs on a data directory, in good order, and wait for it.
 
     Objects stay: `dray up` on the same data directory continues.
-    """
+
+    \b
+      dray down                            what runs on ./dray-data
+      dray down --data-dir /srv/cluster    what runs on another folder
+
+    Exit codes: 0 it has ended, 2 nothing ran there, or it did not end.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     parts = _ORDER if only is None else ("" if only is PartName.API_SERVER else only,)
     clock = get_session(ctx).clock
     try:

@@ -26,7 +26,14 @@ def write_new(
         Path | None, typer.Option("--folder", metavar="FOLDER", help="Where to; else named after the driver.")
     ] = None,
 ) -> None:
-    """Write a driver project that works, with tests, manifests, and hardware that is made up."""
+    """Write a driver project that works, with tests, manifests, and hardware that is made up.
+
+    \b
+      dray driver new gpu.example.com                  into a folder of its name
+      dray driver new gpu.example.com --folder mine    into another, which must be empty or not there
+
+    Exit codes: 0 it is written, 2 it is not, and nothing was changed.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     try:
         project = plan_project(name)
         place = folder or Path(project.title)

@@ -64,8 +64,16 @@ def explain(  # noqa: PLR0913  # one parameter for each option
     """Say why a pod or a claim waits, what would help, or where it would go and which devices it would get.
 
     Everything is read from the API server and decided in memory, as the scheduler would; nothing is written. Works on
-    any cluster. Ends with 1 where something waits. docs/explain-codes.md lists the codes.
-    """
+    any cluster. docs/explain-codes.md lists the codes.
+
+    \b
+      dray explain pod web             why it waits, or what it has
+      dray explain claim gpu -n demo   a claim by itself
+      dray explain -f pod.yaml         where it would go if it were applied
+      dray explain pod web -o json     for machines
+
+    Exit codes: 0 it is placed, or would be; 1 something waits; 2 it could not be explained.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     access = Access(kubeconfig, context, namespace)
     if bool(files) == bool(what or name):
         raise refuse("nothing to explain" if not files else "either a name or -f", hint="dray explain pod NAME")

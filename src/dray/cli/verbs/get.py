@@ -39,7 +39,16 @@ def get_objects(  # noqa: PLR0913  # one parameter for each option
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
-    """Print objects of any kind that the server serves, as tables of the server's own or whole."""
+    """Print objects of any kind that the server serves, as tables of the server's own or whole.
+
+    \b
+      dray get pods -A                          the pods of every namespace
+      dray get pod web -o yaml                  one, whole
+      dray get pods,resourceclaims -l app=web   of several kinds those with a label
+      dray get resourceclaims -w                and every change from then on
+
+    Exit codes: 0 it is printed, or there is nothing of the kind; 2 it could not be read.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     targets = parse_targets(what)
     is_one = len(targets) == 1 and len(targets[0].names) <= 1
     if watch and not (is_one and output in (Listing.TABLE, Listing.WIDE, Listing.NAME)):

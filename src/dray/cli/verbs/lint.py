@@ -57,9 +57,15 @@ def lint_files(  # noqa: PLR0913  # one parameter for each option
     """Find everything that is wrong with manifests of any version of DRA, or worth knowing, in one go.
 
     What is known of devices comes from slices in the input and from the cluster that kubectl would speak to, and of
-    drivers that neither has, from the simulated profiles. docs/lint-rules.md explains each rule. Ends in 1 if there are
-    errors, with --strict if there are warnings.
-    """
+    drivers that neither has, from the simulated profiles. docs/lint-rules.md explains each rule.
+
+    \b
+      dray lint -f pod.yaml                  a file
+      dray lint -f deploy/ -R --strict       a folder of folders, where warnings are faults
+      dray lint -f deploy/ -o sarif          for a code host
+
+    Exit codes: 0 no errors; 1 errors, with --strict warnings; 2 something could not be read.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     ignored = _check_rules(ignore or ())
     manuscripts = read_drafts(files, recursive=recursive)
     registry = wire_registry()

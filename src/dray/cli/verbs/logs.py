@@ -32,7 +32,15 @@ def show_logs(  # noqa: PLR0913  # one parameter for each option
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
-    """Print the log of a container of a pod."""
+    """Print the log of a container of a pod.
+
+    \b
+      dray logs web                        all of it
+      dray logs web -c sidecar -f          of one of several containers, on and on
+      dray logs web --tail 20 --since 5m   only what is new
+
+    Exit codes: 0 it is printed, 2 it could not be read.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     kind, _, name = pod.rpartition("/")
     if not name or kind not in ("", "pod", "pods", "po"):
         raise refuse(f"{pod} is no pod", hint="dray logs POD; dray get pods lists them")

@@ -30,8 +30,12 @@ def show_status(
 ) -> None:
     """Say what runs on a data directory, how it is reached, and what is in the cluster.
 
-    The exit code is 1 if nothing runs, or if the server does not answer.
-    """
+    \b
+      dray status                            of ./dray-data
+      dray status --data-dir /srv/cluster    of another folder
+
+    Exit codes: 0 it runs and answers, 1 nothing runs, or the server does not answer; 2 it could not be found out.
+    """  # noqa: D301  # the mark of lines that are kept as they are
     from dray.app.status import read_status  # noqa: PLC0415  # help is printed without loading HTTP
 
     try:
