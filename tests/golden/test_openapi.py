@@ -1,12 +1,14 @@
 """Every field name, type, default and merge rule equals what Kubernetes publishes."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dray.api.openapi import build_openapi, list_openapi_paths
+from dray.api.openapiv2 import build_openapi_v2
 from dray.api.registry import SERVED
 from tools.openapi_facts import describe_schema, find_references
 
@@ -73,3 +75,18 @@ def test_every_kind_can_be_patched_with_field_validation(version: str) -> None:
         and any(each["name"] == "fieldValidation" for each in operations["patch"]["parameters"])
     }
     assert patched == {kind.name for kind in SERVED if kind.group == "resource.k8s.io" and kind.find_version(version)}
+
+
+def test_the_old_document_says_what_the_new_ones_say() -> None:
+    old = build_openapi_v2(SERVED)
+    assert old["swagger"] == "2.0"
+    for path in list_openapi_paths(SERVED):
+        document = build_openapi(SERVED, *split_path(path))
+        assert document["paths"].keys() <= old["paths"].keys()
+        assert document["components"]["schemas"].keys() <= old["definitions"].keys()
+    text = json.dumps(old)
+    references = set(re.findall(r'"\$ref": "#/definitions/([^"]*)"', text))
+    assert references <= old["definitions"].keys()
+    assert text.count('"$ref": "#/definitions/') == text.count('"$ref": ')
+    assert '"requestBody": {' not in text
+    assert '"oneOf": [' not in text

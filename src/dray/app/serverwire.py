@@ -5,7 +5,6 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-from dray.api.authentication.tokenreview import TokenReview
 from dray.app.wire import CelJudge
 from dray.client.port import NodeStreams
 from dray.effects.clock import Clock
@@ -16,10 +15,9 @@ from dray.server.identity.accounts import AccountTokens
 from dray.server.identity.authenticator import Authenticator
 from dray.server.identity.credentials import Credentials
 from dray.server.identity.renewal import CertificateKeeper, keep_certificates
-from dray.server.identity.reviews import review_token
 from dray.server.identity.signing import SigningKey
 from dray.server.identity.statictokens import StaticTokens
-from dray.server.identity.tokenrequests import TokenIssuer
+from dray.server.identity.tokenservice import TokenService
 from dray.server.noderelay import NodeRelay
 from dray.server.ports import Authorizer, SelectorJudge, Tokens, User, View
 from dray.store.opening import DATABASE_FILE
@@ -51,25 +49,13 @@ def wire_judge() -> SelectorJudge:
     return CelJudge()
 
 
-class _AccountTokens:
-    """Service account tokens: made by one part of identity, looked at by another."""
-
-    def __init__(self, issuer: TokenIssuer, authenticator: Authenticator) -> None:
-        self._authenticator = authenticator
-        self.issue = issuer.issue
-
-    def review(self, review: TokenReview) -> TokenReview:
-        """See `Tokens.review`."""
-        return review_token(review, self._authenticator)
-
-
 def wire_identity(signing_key: SigningKey, clock: Clock, static: Mapping[str, User]) -> Identity:
     """Users by certificates, tokens of service accounts, and tokens given at start."""
 
     def make(view: View, authorizer: Authorizer) -> tuple[Authenticator, Tokens]:
         tokens = AccountTokens(signing_key, view)
         authenticator = Authenticator(tokens, StaticTokens(static), authorizer, clock)
-        return authenticator, _AccountTokens(TokenIssuer(tokens, view), authenticator)
+        return authenticator, TokenService(tokens, authenticator, view)
 
     return make
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from dray.api.codec import encode_value
 from dray.api.discovery import aggregate_groups, list_groups, list_resources
 from dray.api.openapi import build_openapi, list_openapi_paths
+from dray.api.openapiv2 import build_openapi_v2
 from dray.api.registry import AnyKind
 from dray.server.negotiation import AGGREGATED, choose_discovery
 from dray.server.openapiv2 import ASKED_OPENAPI_V2, MINIMAL_OPENAPI_V2, SENT_OPENAPI_V2
@@ -72,6 +73,8 @@ class Documents:
         """The document at a path, None if there is none."""
         parts = path.strip("/").split("/")
         match parts:
+            case [""]:
+                return self._once(path, self._index)
             case ["api"] | ["apis"]:
                 return self._discover(parts[0], is_aggregated=choose_discovery(accept))
             case ["api", version]:
@@ -92,6 +95,8 @@ class Documents:
         match parts:
             case ["v2"] if ASKED_OPENAPI_V2 in accept:
                 return Document(MINIMAL_OPENAPI_V2, SENT_OPENAPI_V2)
+            case ["v2"] if "application/json" in accept:
+                return self._once(path, self._openapi_v2)
             case ["v3"]:
                 return self._once(path, self._openapi_index)
             case ["v3", "api", version]:
@@ -105,6 +110,12 @@ class Documents:
         if found is None:
             found = self._made[name] = make()
         return found
+
+    def _index(self) -> Document:
+        """What there is, by path."""
+        roots = {f"/apis/{group}/{version}" if group else f"/api/{version}" for group, version in self._group_versions}
+        groups = {f"/apis/{group}" for group, _ in self._group_versions if group}
+        return Document(msgspec.json.encode({"paths": sorted({*_PATHS, *groups, *roots})}))
 
     def _discover(self, root: str, *, is_aggregated: bool) -> Document:
         if is_aggregated:
@@ -146,6 +157,9 @@ class Documents:
         names = sorted(f"{group}/{version}" for group, version in self._group_versions)
         return hashlib.sha256("\n".join((VERSION["gitVersion"], self._last_modified, *names)).encode()).hexdigest()[:32]
 
+    def _openapi_v2(self) -> Document:
+        return _tagged(msgspec.json.encode(build_openapi_v2(self._kinds)), "application/json")
+
     def _openapi(self, group: str, version: str) -> Document | None:
         if (group, version) not in self._group_versions:
             return None
@@ -155,6 +169,14 @@ class Documents:
         )
 
 
+_PATHS: Final = frozenset(
+    {
+        *("/.well-known/openid-configuration", "/api", "/apis", "/apis/", "/healthz", "/healthz/ping", "/livez"),
+        *("/livez/ping", "/metrics", "/openapi/v2", "/openapi/v3", "/openid/v1/jwks", "/readyz", "/readyz/ping"),
+        "/version",
+    }
+)
+"""What is no group version."""
 _NO_DEFINITIONS: Final = (
     b'{"kind":"CustomResourceDefinitionList","apiVersion":"apiextensions.k8s.io/v1","metadata":{},"items":[]}\n'
 )

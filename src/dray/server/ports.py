@@ -113,6 +113,14 @@ class Tokens(Protocol):
         """The review with its status filled in; a bad token is an answer, not an error."""
         ...
 
+    def jwks(self) -> Mapping[str, object]:
+        """What tells whether a token is genuine, as a JSON web key set."""
+        ...
+
+    def configuration(self, server: str) -> Mapping[str, object]:
+        """Where that is found of the server at this address, as OpenID has it."""
+        ...
+
 
 class SelectorJudge(Protocol):
     """Compiles expressions for admission."""

@@ -5,21 +5,18 @@ earlier state only where the client asks for exactly that, or goes on with one i
 """
 
 import asyncio
-import base64
-import binascii
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import msgspec
-
 from dray.api.fieldselection import compile_field_selector
-from dray.api.jsonsyntax import explain_json_syntax
 from dray.api.meta import ListMeta
-from dray.errors import BadRequest, Gone
+from dray.api.writing import parse_version
+from dray.errors import ApiError, BadRequest, Gone
+from dray.server.continuation import expire, format_token, parse_token
 from dray.server.desk import Answer, Desk, missing
 from dray.server.endpoints import Endpoint, StoredForm, Target
-from dray.server.faults import ExpiredPage, VersionTooLarge
+from dray.server.faults import VersionTooLarge
 from dray.server.objects import ObjectView
 from dray.server.options import ListQuery
 from dray.store.latest import PageQuery
@@ -32,9 +29,6 @@ __all__ = ["Filter", "Listing", "compile_filter", "get", "list_objects", "read_r
 
 _WAIT_SECONDS: Final = 3.0
 """How long a read waits for a version that is not reached yet, before it is refused as too large."""
-_TOKEN_VERSION: Final = "meta.k8s.io/v1"
-_LATEST: Final = -1
-"""In a token: go on with whatever state there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +50,6 @@ class Listing:
     endpoint: Endpoint
     records: Sequence[Record]
     metadata: ListMeta
-
-
-class _Token(msgspec.Struct):
-    """Where a list goes on: the state it shows, and the key before which it stopped."""
-
-    v: str = ""
-    rv: int = 0
-    start: str = ""
 
 
 def compile_filter(target: Target, asked: ListQuery) -> Filter:
@@ -104,10 +90,10 @@ def read_revision(text: str) -> int:
     """A resourceVersion as a number; "" counts as 0. Raises ValueError in Go's words."""
     if not text:
         return 0
-    if not (text.isascii() and text.isdigit()):
-        raise ValueError(
-            f"resourceVersion: Invalid value: {quote(text)}: strconv.ParseUint: parsing {quote(text)}: invalid syntax"
-        )
+    try:
+        parse_version(text)
+    except ApiError as fault:
+        raise ValueError(f"resourceVersion: Invalid value: {quote(text)}: {fault}") from fault
     return min(int(text), 2**63)
 
 
@@ -163,7 +149,7 @@ async def list_objects(desk: Desk, target: Target, asked: ListQuery) -> Listing:
 def _listing(target: Target, records: Sequence[Record], page: Page) -> Listing:
     token, remaining = "", None
     if page.has_more:
-        token = _format_token(target, page.revision, records[-1].key)
+        token = format_token(target, page.revision, records[-1].key)
         remaining = page.remaining
     metadata = ListMeta(resource_version=str(page.revision), continue_=token, remaining_item_count=remaining)
     return Listing(target.endpoint, records, metadata)
@@ -172,7 +158,7 @@ def _listing(target: Target, records: Sequence[Record], page: Page) -> Listing:
 async def _find_place(desk: Desk, target: Target, asked: ListQuery) -> tuple[int | None, Key | None]:
     """At which revision (None: the latest) and after which key a list goes on."""
     if asked.continue_token:
-        return _parse_token(target, asked)
+        return _go_on(target, asked)
     version = _parse_version(asked.resource_version)
     if version == 0:
         return None, None
@@ -189,57 +175,13 @@ async def _page(desk: Desk, query: PageQuery, at: int | None, asked: ListQuery) 
         return await desk.store.page(query.selection, at=at, limit=query.limit, after=query.after)
     except Compacted as fault:
         if asked.continue_token:
-            raise _expire(asked.continue_token) from fault
+            raise expire(asked.continue_token) from fault
         raise Gone("The resourceVersion for the provided list is too old.") from fault
     except FutureRevision as fault:
         raise VersionTooLarge(at, desk.view.revision()) from fault
 
 
-def _format_token(target: Target, revision: int, last: Key) -> str:
-    place = f"{last.namespace}/{last.name}" if target.namespace is None and last.namespace else last.name
-    return _encode_token(_Token(_TOKEN_VERSION, revision, f"/{place}\0"))
-
-
-def _encode_token(token: _Token) -> str:
-    return base64.urlsafe_b64encode(msgspec.json.encode(token)).decode().rstrip("=")
-
-
-def _read_token(text: str) -> _Token:
-    prefix = "invalid continue token: continue key is not valid: "
-    try:
-        decoded = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    except (binascii.Error, ValueError) as fault:
-        raise BadRequest(f"{prefix}{fault}") from fault
-    try:
-        token = msgspec.json.decode(decoded, type=_Token)
-    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        raise BadRequest(prefix + (explain_json_syntax(decoded) or str(fault))) from fault
-    if token.v != _TOKEN_VERSION:
-        raise BadRequest(f"{prefix}server does not recognize this encoded version {token.v}")
-    if not token.start:
-        raise BadRequest(f"{prefix}encoded start key empty (version {token.v})")
-    return token
-
-
-def _parse_token(target: Target, asked: ListQuery) -> tuple[int | None, Key]:
+def _go_on(target: Target, asked: ListQuery) -> tuple[int | None, Key]:
     if asked.resource_version not in ("", "0"):
         raise BadRequest("specifying resource version is not allowed when using continue")
-    token = _read_token(asked.continue_token)
-    place = token.start.removeprefix("/").removesuffix("\0")
-    namespace = target.namespace or ""
-    if target.namespace is None and target.endpoint.kind.is_namespaced:
-        namespace, _, place = place.partition("/")
-    at = None if token.rv == _LATEST else token.rv
-    return at, Key(target.endpoint.form.resource, namespace, place)
-
-
-def _expire(text: str) -> ExpiredPage:
-    token = _read_token(text)
-    fresh = _encode_token(_Token(_TOKEN_VERSION, _LATEST, token.start.removeprefix("/")))
-    return ExpiredPage(
-        "The provided continue parameter is too old to display a consistent list result. You can start a new list "
-        "without the continue parameter, or use the continue token in this response to retrieve the remainder of the "
-        "results. Continuing with the provided token results in an inconsistent list - objects that were created, "
-        "modified, or deleted between the time the first chunk was returned and now may show up in the list.",
-        fresh,
-    )
+    return parse_token(target, asked.continue_token)

@@ -1,6 +1,9 @@
 """Paths that are no resource: discovery, OpenAPI, health, the version, metrics."""
 
 from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
 
 from dray.server.desk import Desk
 from dray.server.documents import Document, Documents
@@ -13,7 +16,9 @@ from dray.server.options import parse_query
 
 __all__ = ["Site"]
 
-_TEXT = "text/plain; charset=utf-8"
+_TEXT: Final = "text/plain; charset=utf-8"
+_KEY_PATHS: Final = frozenset({".well-known/openid-configuration", "openid/v1/jwks"})
+_KEPT: Final = ((b"cache-control", b"public, max-age=3600"),)
 
 
 class Site:
@@ -42,12 +47,26 @@ class Site:
         if call.path == "/metrics":
             texts = (self.requests.render(self._gauges()), *(render() for render in self._more_metrics.values()))
             return Reply(200, "".join(texts).encode(), MEDIA_TYPE)
+        if call.path.strip("/") in _KEY_PATHS:
+            return self._tell_keys(call)
         document = self._documents.find(call.path, call.header(b"accept"))
         if document is None:
             raise PathNotFound(call.path)
         if call.method not in ("GET", "HEAD"):
             raise method_not_allowed()
         return _deliver(document, call)
+
+    def _tell_keys(self, call: HttpCall) -> Reply:
+        """How to verify tokens of service accounts without asking for a review."""
+        tokens = self._desk.tokens
+        if tokens is None:
+            raise PathNotFound(call.path)
+        if call.method != "GET":
+            raise method_not_allowed()
+        if "jwks" in call.path:
+            return Reply(200, msgspec.json.encode(tokens.jwks()), "application/jwk-set+json", _KEPT)
+        server = f"https://{call.header(b'host')}"
+        return Reply(200, msgspec.json.encode(tokens.configuration(server)), headers=_KEPT)
 
     def _gauges(self) -> tuple[Gauge, ...]:
         revision = self._desk.view.revision()
