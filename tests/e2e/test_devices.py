@@ -1,6 +1,9 @@
 """`dray devices` as people run it: who holds what, on a cluster of its own."""
 
 import json
+import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +15,8 @@ import yaml
 
 from tests.e2e.servers import running_cluster
 
+INTERRUPTED = 130
+"""As shells have it."""
 ROOT = Path(__file__).parents[2]
 ROLE = """\
 apiVersion: rbac.authorization.k8s.io/v1
@@ -124,9 +129,48 @@ def test_changes_are_shown_as_they_come(kubeconfig: Path) -> None:
         assert dray("device", "heal", "t4-vm-0/gpu-0", kubeconfig=kubeconfig).returncode == 0
         assert any(line.split()[-1] == "free" for line in watching.stdout)
         watching.send_signal(signal.SIGINT)
-        assert watching.wait() == 0
+        assert watching.wait() == INTERRUPTED
         assert watching.stderr is not None
         assert watching.stderr.read() == ""
+
+
+def read_terminal(*words: str, kubeconfig: Path, **variables: str) -> str:
+    """What a command writes on a terminal."""
+    mine, its = pty.openpty()
+    environment = {"KUBECONFIG": str(kubeconfig), "PYTHONUTF8": "1", "TERM": "xterm", **variables}
+    with subprocess.Popen(
+        [sys.executable, "-m", "dray", *words], stdin=its, stdout=its, stderr=subprocess.DEVNULL, env=environment
+    ) as process:
+        os.close(its)
+        seen = b""
+        while piece := _read(mine):
+            seen += piece
+            if b"--watch" in [word.encode() for word in words] and b"free" in seen:
+                process.send_signal(signal.SIGINT)
+        os.close(mine)
+    return seen.decode()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # nobody is at the other end any more
+        return b""
+
+
+def test_terminals_are_coloured_unless_they_object(kubeconfig: Path) -> None:
+    words = ["devices", "--claim", "demo/*"]
+    coloured = read_terminal(*words, kubeconfig=kubeconfig)
+    plain = read_terminal(*words, kubeconfig=kubeconfig, NO_COLOR="1")
+    assert "\x1b[33m" in coloured
+    assert re.sub(r"\x1b\[\d*m", "", coloured) == plain
+    assert plain.replace("\r\n", "\n") == dray(*words, kubeconfig=kubeconfig).stdout
+
+
+def test_a_watch_on_a_terminal_fills_the_screen_anew(kubeconfig: Path) -> None:
+    seen = read_terminal("devices", "t4-vm-0", "--watch", kubeconfig=kubeconfig)
+    assert seen.startswith("\x1b[H\x1b[2J")
+    assert "t4-vm-0: 1 of 1 free" in seen
 
 
 def test_what_may_not_be_read_is_left_out_and_said(kubeconfig: Path, tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ An example of several clusters has `scenes`, each with nodes and steps; without 
 pods, claims and devices are patterns as in a shell.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -33,6 +35,9 @@ __all__ = [
     "Wants",
     "read_example",
 ]
+
+
+_LINK: Final = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 
 
 class ExampleError(DrayError):
@@ -184,5 +189,5 @@ def read_example(folder: Path, name: str) -> Example:
         raise ExampleError(f"example {name} cannot be read: {fault}") from fault
     title, *paragraphs = readme.split("\n\n")
     scenes = file.scenes or (Scene(file.steps, file.nodes),)
-    about = " ".join(paragraphs[0].split()) if paragraphs else ""
+    about = _LINK.sub(r"\1", " ".join(paragraphs[0].split())) if paragraphs else ""
     return Example(name, title.removeprefix("# ").strip(), about, scenes)

@@ -6,7 +6,9 @@ import pytest
 from dray.demo.example import Example, ExampleError, Scene, Step, WantedPod, Wants, read_example
 
 
-def write(folder: Path, expect: str, readme: str = "# A title\n\nOne\nparagraph.\n\n```console\n$ x\n```\n") -> Path:
+def write(
+    folder: Path, expect: str, readme: str = "# A title\n\nOne\n[paragraph](x.md).\n\n```console\n$ x\n```\n"
+) -> Path:
     folder.joinpath("expect.yaml").write_text(expect, encoding="utf-8")
     folder.joinpath("README.md").write_text(readme, encoding="utf-8")
     return folder

@@ -9,6 +9,7 @@ import typer
 
 from dray.app.settings import system_environment
 from dray.cli.access import fail_with, refuse
+from dray.cli.colours import paint
 from dray.cli.printing import Output, render_columns, render_json
 from dray.cli.progress import show_progress
 from dray.cli.session import get_session
@@ -96,10 +97,10 @@ class _Stage:
         typer.echo(cluster.output, nl=False)
 
     def says(self, text: str) -> None:
-        typer.secho(f"\n{text}", fg=typer.colors.GREEN)
+        typer.echo(paint(f"\n{text}", colour=typer.colors.GREEN))
 
     def runs(self, line: str) -> None:
-        typer.secho(f"$ {line}", bold=True)
+        typer.echo(paint(f"$ {line}", is_bold=True))
 
     def prints(self, done: Done) -> None:
         typer.echo(done.output, nl=False)
@@ -116,13 +117,13 @@ async def _tell(examples: Sequence[Example], around: Surroundings) -> list[Resul
     results = []
     for number, example in enumerate(examples, 1):
         heading = f"{number}. {example.title}" if len(examples) > 1 else example.title
-        typer.secho(f"\n{heading}\n{'=' * len(heading)}", bold=True)
+        typer.echo(paint(f"\n{heading}\n{'=' * len(heading)}", is_bold=True))
         typer.echo(example.about)
         try:
             results.append(Result(example.name, example.title, await play(example, around, _Stage())))
         except Unmet as fault:
             results.append(Result(example.name, example.title, problem=str(fault)))
-            typer.secho(f"\nThis did not come out as it should: {fault}", fg=typer.colors.RED)
+            typer.echo(paint(f"\nThis did not come out as it should: {fault}", colour=typer.colors.RED))
     typer.echo("\nEverything held. There is more: dray demo --list" if all(r.holds for r in results) else "")
     return results
 

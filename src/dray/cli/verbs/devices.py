@@ -1,6 +1,5 @@
 """`dray devices`: who holds what."""
 
-import asyncio
 import sys
 from typing import Annotated, Final
 
@@ -9,8 +8,8 @@ import typer
 
 from dray.allocator.inventory import DeviceEntry
 from dray.app.deviceview import DeviceChoice, DeviceView, follow_devices, read_devices
-from dray.app.settings import system_environment
 from dray.cli.access import Access, Context, Kubeconfig, refuse, run_connected
+from dray.cli.colours import paint
 from dray.cli.devicetree import MOST_TREES, Line, Tone, list_nodes, render_changes, render_nodes, render_tree
 from dray.cli.objecttext import render_yaml
 from dray.cli.printing import Listing, render_json
@@ -75,10 +74,7 @@ def _watch(ctx: typer.Context, access: Access, choice: DeviceChoice, output: Lis
     async def follow(client: Client) -> None:
         await follow_devices(client, choice, writer.show, clock=session.clock, log=session.log)
 
-    try:
-        run_connected(ctx, access, follow)
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        raise typer.Exit(0) from None
+    run_connected(ctx, access, follow)
 
 
 class _Redraw:
@@ -144,11 +140,8 @@ def _warn(view: DeviceView) -> None:
 
 
 def _echo(lines: list[Line]) -> None:
-    """Print lines, in colours on a terminal."""
-    is_colourful = _is_terminal() and "NO_COLOR" not in system_environment()
     for line in lines:
-        colour = _COLOURS.get(line.tone) if is_colourful else None
-        typer.echo(typer.style(line.text, fg=colour) if colour else line.text)
+        typer.echo(paint(line.text, colour=_COLOURS[line.tone]) if line.tone in _COLOURS else line.text)
 
 
 def _yaml(thing: object) -> str:
