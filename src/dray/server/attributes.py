@@ -70,10 +70,10 @@ def describe(verb: str, target: Target, call: HttpCall) -> AccessAttributes:
 
 def _select_name(verb: str, name: str, call: HttpCall) -> tuple[str, str]:
     """The name that is asked for, be it by a selector, and the selector."""
-    if not call.query or verb not in ("list", "watch"):
+    if not call.query or verb not in ("list", "watch", "deletecollection"):
         return name, ""
     asked = next(iter(parse_query(call.query).get("fieldSelector", ())), "")
-    if asked.startswith("metadata.name=") and "," not in asked:
+    if verb != "deletecollection" and asked.startswith("metadata.name=") and "," not in asked:
         name = asked.removeprefix("metadata.name=").removeprefix("=")
     return name, asked
 

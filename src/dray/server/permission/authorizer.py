@@ -9,7 +9,7 @@ from dray.server.permission.nodes import NodeAuthorizer, find_node
 from dray.server.permission.rbac import HeldRules, RbacAuthorizer, RbacIndex
 from dray.server.ports import AccessAttributes, Authorizer, Decision, User, View
 
-__all__ = ["MastersAuthorizer", "Permissions", "UnionAuthorizer"]
+__all__ = ["MastersAuthorizer", "NamedAuthorizer", "Permissions", "UnionAuthorizer"]
 
 
 class MastersAuthorizer:
@@ -21,6 +21,21 @@ class MastersAuthorizer:
     def decide(self, user: User, attributes: AccessAttributes) -> Decision:
         """Whether the user is a master."""
         return self._ALLOWED if MASTERS in user.groups else self._NO_OPINION
+
+
+class NamedAuthorizer:
+    """Puts the name of an authorizer before its reasons not to allow something."""
+
+    def __init__(self, name: str, authorizer: Authorizer) -> None:
+        self._name = name
+        self._authorizer = authorizer
+
+    def decide(self, user: User, attributes: AccessAttributes) -> Decision:
+        """What the authorizer says."""
+        decision = self._authorizer.decide(user, attributes)
+        if decision.is_allowed or not decision.reason:
+            return decision
+        return Decision(is_allowed=False, reason=f"{self._name}: {decision.reason}")
 
 
 class UnionAuthorizer:
@@ -46,7 +61,13 @@ class Permissions:
 
     def __init__(self, view: View, node_rules: Sequence[PolicyRule] = NODE_RULES) -> None:
         self._rbac = RbacAuthorizer(view)
-        self._union = UnionAuthorizer((MastersAuthorizer(), NodeAuthorizer(view, node_rules), self._rbac))
+        self._union = UnionAuthorizer(
+            (
+                MastersAuthorizer(),
+                NamedAuthorizer("node", NodeAuthorizer(view, node_rules)),
+                NamedAuthorizer("rbac", self._rbac),
+            )
+        )
 
     def decide(self, user: User, attributes: AccessAttributes) -> Decision:
         """Whether `user` may do it."""

@@ -212,6 +212,8 @@ def _refuse_node(node: str, write: NodeWrite, view: View) -> str | None:
     old = write.old if isinstance(write.old, Node) else None
     if old is not None and old.spec.taints != write.new.spec.taints:
         return f"node {quote(node)} is not allowed to modify taints"
+    if old is not None and old.metadata.owner_references != write.new.metadata.owner_references:
+        return f"node {quote(node)} is not allowed to modify ownerReferences"
     labels = ", ".join(_foreign_labels(write.new.metadata.labels, old.metadata.labels if old is not None else {}))
     if not labels:
         return None

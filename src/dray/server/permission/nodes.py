@@ -82,7 +82,7 @@ class NodeAuthorizer:
             case ("", "persistentvolumeclaims") | ("resource.k8s.io", "resourceclaims"):
                 return self._gets(node, act)
             case ("", "serviceaccounts"):
-                return self._asks_for_token(node, act)
+                return self._decide_account(node, act)
             case ("coordination.k8s.io", "leases"):
                 return _decide_lease(node, act)
             case ("resource.k8s.io", "resourceslices"):
@@ -110,7 +110,9 @@ class NodeAuthorizer:
             return _denied("can only read namespaced object of this type")
         return self._if_related(node, act)
 
-    def _asks_for_token(self, node: str, act: AccessAttributes) -> Decision:
+    def _decide_account(self, node: str, act: AccessAttributes) -> Decision:
+        if act.verb == "get" and not act.subresource:
+            return self._if_related(node, act)
         if act.verb != "create" or not act.name:
             return _denied("can only create tokens for individual service accounts")
         if act.subresource != "token":
