@@ -186,6 +186,8 @@ class ClusterNodes:
         housing: Housing = site.local if self._plan.is_local(node) else self._simulated
         async with AsyncExitStack() as stack:
             house = await stack.enter_async_context(housing.open(node.name, site.fleet.around))
+            # Drivers publish their devices for a node that is there.
+            await site.fleet.register(_describe(node, house, site.endpoint))
             drivers: list[LocalDriver] = []
             for driver in make_drivers(node.equipment, self._faults):
                 kept = await stack.enter_async_context(house.keep_driver(driver.name))
@@ -199,7 +201,7 @@ class ClusterNodes:
                 plugin_root=house.root,
                 resident_drivers=[ResidentDriver(each.name, connect_local(node.name, each)) for each in drivers],
             )
-            await site.fleet.add_node(_describe(node, house, site.endpoint), parts)
+            await site.fleet.start_agent(parts)
             for each in drivers:
                 await each.host.wait_published()
             self._pending -= 1

@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 from dray.api.coordination.kinds import LEASE
 from dray.api.registry import SERVED, AnyKind
 from dray.app.clientwire import wire_connected_client
-from dray.app.process import catch_signals
+from dray.app.process import catch_signals, settle_memory
 from dray.app.schedulersetup import make_candidacy, make_scheduler_options
 from dray.app.serverwire import wire_entropy
 from dray.app.supervision import supervise
@@ -240,6 +240,7 @@ async def run_part(run: PartRun) -> None:
 
             pace = Pace(run.clock, run.entropy)
             running = tasks.create_task(supervise(run.name, begin, pace, run.log), name=run.name)
+            settle_memory()
             run.announce()
             await ended.wait()
             running.cancel()

@@ -8,7 +8,7 @@ from typing import Final
 
 import uvloop
 
-__all__ = ["catch_signals", "run_process", "settle_memory"]
+__all__ = ["catch_signals", "run_process", "settle_memory", "spare_collector"]
 
 _COLLECT_AFTER: Final = 50_000
 """Objects made before the collector looks for cycles: API objects form none, so looking often is time lost."""
@@ -47,8 +47,13 @@ def catch_signals() -> asyncio.Event:
     return ended
 
 
+def spare_collector() -> None:
+    """Have nobody look for cycles while everything is being loaded. `settle_memory` ends it."""
+    gc.disable()
+
+
 def settle_memory() -> None:
     """What is there now stays: the collector need not look at it again, and looks at the rest less often."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, 20, 100)
+    gc.enable()

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from dray.api.core.node import Node
 from dray.api.core.pod import Pod
 from dray.client.changes import Change
 from dray.client.informer import Informer
@@ -23,8 +22,6 @@ from dray.errors import ApiError
 from dray.node.agent import NodeAgent, NodeParts
 from dray.node.heartbeat import Heartbeat
 from dray.node.metrics import NodeMetrics
-from dray.node.plugins import Registry
-from dray.node.podresources import serve_pod_resources
 from dray.node.registration import NodeFacts, register_node
 from dray.node.streams import AgentStreams
 from dray.node.surroundings import Surroundings
@@ -81,24 +78,34 @@ class Fleet:
 
     async def add_node(self, facts: NodeFacts, parts: NodeParts) -> NodeAgent:
         """Register a node, trying until the server takes it, and run its pods from then on."""
-        node = await self._register(facts)
+        await self.register(facts)
+        return await self.start_agent(parts)
+
+    async def start_agent(self, parts: NodeParts) -> NodeAgent:
+        """Run the pods of a node that is registered."""
         await self._pods.synced.wait()
         agent = NodeAgent(parts, self.around)
-        self._agents[facts.name] = agent
-        await agent.start(self._pods.view.select_by(_POD_INDEX, facts.name))
+        self._agents[parts.name] = agent
+        await agent.start(self._pods.view.select_by(_POD_INDEX, parts.name))
         if parts.plugin_root is not None:
+            # Loaded where drivers may come: gRPC takes long, and simulated nodes never need it.
+            from dray.node.plugins import Registry  # noqa: PLC0415
+
             registry = Registry(parts.plugin_root / "plugins_registry", agent.drivers, self.around)
-            self.around.begin(registry.run(), f"plugins of {facts.name}")
+            self.around.begin(registry.run(), f"plugins of {parts.name}")
             socket = parts.plugin_root / "pod-resources" / "kubelet.sock"
-            self.around.begin(self._list_resources(agent, socket), f"pod resources of {facts.name}")
-        self.around.log.debug("node is up", node=node.metadata.name)
+            self.around.begin(self._list_resources(agent, socket), f"pod resources of {parts.name}")
+        self.around.log.debug("node is up", node=parts.name)
         return agent
 
     async def _list_resources(self, agent: NodeAgent, socket: Path) -> None:
+        from dray.node.podresources import serve_pod_resources  # noqa: PLC0415  # as above
+
         async with serve_pod_resources(agent, socket, self.around.clock):
             await asyncio.Event().wait()
 
-    async def _register(self, facts: NodeFacts) -> Node:
+    async def register(self, facts: NodeFacts) -> None:
+        """Write the Node, trying until the server takes it, and keep it alive. Its pods wait for an agent."""
         attempt = 0
         while True:
             try:
@@ -109,7 +116,7 @@ class Fleet:
                 await self.around.pace.pause(attempt)
                 attempt += 1
             else:
-                return node
+                return
 
     def note(self, change: Change[Pod]) -> None:
         """Tell the agent concerned of a change to a pod."""

@@ -4,11 +4,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-import aiohttp
-import grpc
-import grpc.aio
-from google.protobuf.wrappers_pb2 import Int32Value, StringValue
-
 from dray.api.core.kinds import POD
 from dray.api.core.pod import Pod
 from dray.api.core.probes import HTTPGetAction, LifecycleHandler, Probe
@@ -24,8 +19,6 @@ Offer = Callable[[Event], None]
 
 _NAMES: Final = {ProbeKind.STARTUP: "Startup", ProbeKind.READINESS: "Readiness", ProbeKind.LIVENESS: "Liveness"}
 _MESSAGE_LETTERS: Final = 1000
-_GRPC_CHECK: Final = "/grpc.health.v1.Health/Check"
-_GRPC_STATUSES: Final = ("UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN")
 
 
 class Prober:
@@ -148,29 +141,22 @@ class _Watched:
         """Probe once: whether the container is well, and if not, why."""
         if probe.exec is not None:
             return await self._runtime.run_probe(container_id, probe.exec)
+        # Loaded once somebody probes so: the libraries take long, and most nodes never need them.
+        from dray.node.networkprobes import check_grpc, connect, get  # noqa: PLC0415
+
         if probe.http_get is not None:
-            return await self._get(probe.http_get)
+            return await get(*self._plan_get(probe.http_get))
         if probe.tcp_socket is not None:
-            return await _connect(self._host(probe.tcp_socket.host), self._port(probe.tcp_socket.port))
+            return await connect(self._host(probe.tcp_socket.host), self._port(probe.tcp_socket.port))
         if probe.grpc is not None:
-            return await _check_grpc(f"{self._host('')}:{probe.grpc.port}", probe.grpc.service or "")
+            return await check_grpc(f"{self._host('')}:{probe.grpc.port}", probe.grpc.service or "")
         return True, ""
 
-    async def _get(self, action: HTTPGetAction) -> tuple[bool, str]:
+    def _plan_get(self, action: HTTPGetAction) -> tuple[str, list[tuple[str, str]]]:
         scheme = (action.scheme or "HTTP").lower()
         path = action.path if action.path.startswith("/") else f"/{action.path}"
         url = f"{scheme}://{self._host(action.host)}:{self._port(action.port)}{path}"
-        headers = [(each.name, each.value) for each in action.http_headers]
-        try:
-            async with (
-                aiohttp.ClientSession() as session,
-                session.get(url, headers=headers, ssl=False, allow_redirects=False) as response,
-            ):
-                if 200 <= response.status < 400:
-                    return True, ""
-                return False, f"HTTP probe failed with statuscode: {response.status}"
-        except (aiohttp.ClientError, ValueError) as fault:  # of a host, a header or a path that is none
-            return False, f'Get "{url}": {fault}'
+        return url, [(each.name, each.value) for each in action.http_headers]
 
     def _host(self, host: str) -> str:
         return host or self._pod.status.pod_ip or "127.0.0.1"
@@ -180,27 +166,3 @@ class _Watched:
             return port
         named = {each.name: each.container_port for each in self._container.spec.ports}
         return named.get(port, int(port) if port.isdecimal() else 0)
-
-
-async def _connect(host: str, port: int) -> tuple[bool, str]:
-    try:
-        _, writer = await asyncio.open_connection(host, port)
-    except (OSError, ValueError, OverflowError) as fault:  # of a host or a port that is none
-        return False, f"dial tcp {host}:{port}: {getattr(fault, 'strerror', None) or fault}"
-    writer.close()
-    return True, ""
-
-
-async def _check_grpc(address: str, service: str) -> tuple[bool, str]:
-    """Ask a server of gRPC's health checking protocol how it, or one of its services, fares."""
-    async with grpc.aio.insecure_channel(address) as channel:
-        # On the wire, its messages are a text and a number, each in the first field.
-        check = channel.unary_unary(
-            _GRPC_CHECK, request_serializer=StringValue.SerializeToString, response_deserializer=Int32Value.FromString
-        )
-        try:
-            answer: Int32Value = await check(StringValue(value=service))
-        except grpc.aio.AioRpcError as fault:
-            return False, f"rpc error: code = {fault.code().name} desc = {fault.details()}"
-    status = _GRPC_STATUSES[answer.value] if 0 <= answer.value < len(_GRPC_STATUSES) else str(answer.value)
-    return status == "SERVING", f'service unhealthy (responded with "{status}")'

@@ -176,6 +176,9 @@ def run(  # noqa: PLR0913  # one parameter for each option
 
 
 def _run(ctx: typer.Context, wish: Wish, only: PartName | None, ready_fd: int | None) -> None:
+    from dray.app.process import spare_collector  # noqa: PLC0415  # help is printed without an event loop
+
+    spare_collector()
     session = get_session(ctx)
     log_file = (
         None if ready_fd is None else log_path(wish.data_dir, "" if only in (None, PartName.API_SERVER) else only)
