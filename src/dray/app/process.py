@@ -53,7 +53,12 @@ def spare_collector() -> None:
 
 
 def settle_memory() -> None:
-    """What is there now stays: the collector need not look at it again, and looks at the rest less often."""
+    """What is there now stays: the collector need not look at it again, and looks at the rest less often.
+
+    Collects first, unless the collector was spared: then what is garbage already stays too, which is little.
+    """
+    if gc.isenabled():
+        gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, 20, 100)
     gc.enable()
