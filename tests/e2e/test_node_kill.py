@@ -257,8 +257,12 @@ async def play(site: Site, number: int, point: tuple[str, str]) -> None:
         await site.until(f"{name} goes", is_gone)
     for claim in claims.values():
         await deallocate(site.client, ref_to(claim))
+
+    async def has_died() -> bool:
+        return site.parts[part].deaths > deaths
+
+    await site.until(f"{part} comes to {when}", has_died)
     await site.until("nothing is held", site.is_clean)
-    assert site.parts[part].deaths > deaths, f"{part} never came to {when}"
     site.check_history()
 
 

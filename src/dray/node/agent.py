@@ -87,6 +87,7 @@ class NodeAgent(DriverListener):
         for pod in pods:
             await self._take_up(pod)
         self._has_pods = True
+        await self.runtime.forget_others(self._tasks.keys() | self._arriving)
         if self._parts.plugin_root is not None or len(self.keeper.claims):
             self._review()
 

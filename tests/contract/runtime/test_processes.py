@@ -4,12 +4,14 @@ import asyncio
 import os
 import signal
 from contextlib import aclosing
+from pathlib import Path
 
 import pytest
 
 from dray.client.port import Command, LogOptions
-from dray.errors import ApiError
+from dray.errors import ApiError, BadRequest
 from dray.node.runtime.port import CannotStart, Runtime
+from tests.contract.runtime.conftest import process
 from tests.contract.runtime.test_runtimes import PATIENCE_SECONDS, Ended, is_running, make_pod, order, read
 
 
@@ -115,3 +117,25 @@ async def test_giving_a_command_up_ends_whatever_waits_for_it(processes: Runtime
         await sending
         assert await reading is None
     await processes.stop(found.container_id, 0)
+
+
+async def test_logs_outlive_the_agent_and_go_with_their_pod(tmp_path: Path) -> None:
+    pod, ended = make_pod(), Ended()
+    async with process(tmp_path) as before:
+        await before.open_sandbox(pod)
+        for attempt in range(3):
+            await before.start(order(pod, "echo", f"run {attempt}", attempt=attempt), ended)
+            await ended.wait()
+    async with process(tmp_path) as after:
+        assert await read(after, pod) == "run 2\n"
+        assert await read(after, pod, previous=True) == "run 1\n"
+        await after.start(order(pod, "echo", "run 3", attempt=3), ended)
+        await ended.wait()
+        assert await read(after, pod, previous=True) == "run 2\n"
+        await after.forget_others([pod.metadata.uid])
+        assert await read(after, pod) == "run 3\n"
+    async with process(tmp_path) as last:
+        await last.forget_others([])
+        with pytest.raises(BadRequest):
+            await last.open_log(pod, "main", LogOptions())
+    assert not any((tmp_path / "pods").iterdir())

@@ -16,7 +16,7 @@ from dray.client.port import LogOptions
 from dray.effects.clock import Clock
 from dray.node.runtime.lines import LogLine, decode_line, encode_lines, find_since, render_lines
 
-__all__ = ["LogFile"]
+__all__ = ["KeptLog", "LogFile"]
 
 _MOST_BYTES: Final = 10 << 20
 _MOST_FILES: Final = 5
@@ -27,26 +27,21 @@ _PIECE_BYTES: Final = 64 << 10
 """Read at once."""
 
 
-class LogFile:
-    """The log of one run of a container. Owned by the runtime that runs it; any number of readers may follow.
+class KeptLog:
+    """The log of one run of a container, which has ended; its files are there.
 
     Files are numbered in the order in which they were begun; the last one has no number in its name.
     """
 
-    def __init__(self, file: Path, clock: Clock, *, most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(self, file: Path, clock: Clock) -> None:
         self._file = file
         self._clock = clock
-        self._most_bytes = most_bytes
-        self._pending: dict[str, bytes] = {}
         self._followers: set[asyncio.Event] = set()
-        self._is_torn = False
-        self._size_bytes = 0
-        self.is_complete = False
+        self._size_bytes = file.stat().st_size if file.exists() else 0
+        self.is_complete = True
         """Whether the container has ended: nothing more will come."""
-        self.last_number = 0
-        """Of the file that is written to."""
-        file.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-        self._stream = file.open("wb", buffering=0)
+        self.last_number = _count_rotated(file)
+        """Of the file without a number."""
 
     @property
     def first_number(self) -> int:
@@ -61,62 +56,6 @@ class LogFile:
     def find_file(self, number: int) -> Path:
         """The file of a number."""
         return self._file if number == self.last_number else self._file.with_name(f"{self._file.name}.{number}")
-
-    def write(self, stream: str, piece: bytes) -> None:
-        """Take what a container wrote, in pieces of any length. What the disk does not take is lost."""
-        text = self._pending.pop(stream, b"") + piece
-        whole, newline, rest = text.rpartition(b"\n")
-        lines = _cut(whole.split(b"\n"), is_open=False) if newline else []
-        if len(rest) > _MOST_LINE_BYTES:
-            *parts, (rest, _) = _cut([rest], is_open=True)
-            lines += parts
-        if rest:
-            self._pending[stream] = rest
-        self._put(stream, lines)
-        if self._size_bytes >= self._most_bytes:
-            self._rotate()
-
-    def close(self) -> None:
-        """The container has ended: what is left is a line, though none ended it."""
-        for stream, rest in sorted(self._pending.items()):
-            self._put(stream, [(rest, True)])
-        self._pending.clear()
-        with suppress(OSError):
-            self._stream.close()
-        self.is_complete = True
-        self._tell_followers()
-
-    def _put(self, stream: str, lines: list[tuple[bytes, bool]]) -> None:
-        if not lines:
-            return
-        body = encode_lines(self._clock.now(), stream, lines)
-        if self._is_torn:
-            body = b"\n" + body
-        with suppress(OSError):
-            written = self._stream.write(body)
-            self._size_bytes += written
-            self._is_torn = written < len(body)
-        self._tell_followers()
-
-    def _tell_followers(self) -> None:
-        for follower in self._followers:
-            follower.set()
-
-    def _rotate(self) -> None:
-        """Begin a new file. Where the disk does not let us, the old one goes on."""
-        kept = self._file.with_name(f"{self._file.name}.{self.last_number}")
-        with suppress(OSError):
-            self._file.rename(kept)
-            try:
-                stream = self._file.open("wb", buffering=0)
-            except OSError:
-                kept.rename(self._file)
-                raise
-            self._stream.close()
-            self._stream = stream
-            self._size_bytes = 0
-            self.last_number += 1
-            self.find_file(self.first_number - 1).unlink(missing_ok=True)
 
     def tail(self, *, lines: int, size_bytes: int) -> str:
         """The end of the log as text, for a last message."""
@@ -183,10 +122,79 @@ class LogFile:
             self.find_file(number).unlink(missing_ok=True)
 
 
+class LogFile(KeptLog):
+    """The log of a container that runs. Owned by the runtime that runs it; any number of readers may follow."""
+
+    def __init__(self, file: Path, clock: Clock, *, most_bytes: int = _MOST_BYTES) -> None:
+        super().__init__(file, clock)
+        self._most_bytes = most_bytes
+        self._pending: dict[str, bytes] = {}
+        self._is_torn = False
+        self._stream = file.open("wb", buffering=0)
+        self._size_bytes = 0
+        self.is_complete = False
+
+    def write(self, stream: str, piece: bytes) -> None:
+        """Take what a container wrote, in pieces of any length. What the disk does not take is lost."""
+        text = self._pending.pop(stream, b"") + piece
+        whole, newline, rest = text.rpartition(b"\n")
+        lines = _cut(whole.split(b"\n"), is_open=False) if newline else []
+        if len(rest) > _MOST_LINE_BYTES:
+            *parts, (rest, _) = _cut([rest], is_open=True)
+            lines += parts
+        if rest:
+            self._pending[stream] = rest
+        self._put(stream, lines)
+        if self._size_bytes >= self._most_bytes:
+            self._rotate()
+
+    def close(self) -> None:
+        """The container has ended: what is left is a line, though none ended it."""
+        for stream, rest in sorted(self._pending.items()):
+            self._put(stream, [(rest, True)])
+        self._pending.clear()
+        with suppress(OSError):
+            self._stream.close()
+        self.is_complete = True
+        self._tell_followers()
+
+    def _put(self, stream: str, lines: list[tuple[bytes, bool]]) -> None:
+        if not lines:
+            return
+        body = encode_lines(self._clock.now(), stream, lines)
+        if self._is_torn:
+            body = b"\n" + body
+        with suppress(OSError):
+            written = self._stream.write(body)
+            self._size_bytes += written
+            self._is_torn = written < len(body)
+        self._tell_followers()
+
+    def _tell_followers(self) -> None:
+        for follower in self._followers:
+            follower.set()
+
+    def _rotate(self) -> None:
+        """Begin a new file. Where the disk does not let us, the old one goes on."""
+        kept = self._file.with_name(f"{self._file.name}.{self.last_number}")
+        with suppress(OSError):
+            self._file.rename(kept)
+            try:
+                stream = self._file.open("wb", buffering=0)
+            except OSError:
+                kept.rename(self._file)
+                raise
+            self._stream.close()
+            self._stream = stream
+            self._size_bytes = 0
+            self.last_number += 1
+            self.find_file(self.first_number - 1).unlink(missing_ok=True)
+
+
 class _Reader:
     """Goes through the files of a log, from one place on. An open file is read to its end, deleted or not."""
 
-    def __init__(self, log: LogFile, start: tuple[int, int]) -> None:
+    def __init__(self, log: KeptLog, start: tuple[int, int]) -> None:
         self._log = log
         self._number, self._offset = start
         self._stream: FileIO | None = None
@@ -230,6 +238,12 @@ class _Reader:
         if self._stream is not None:
             self._stream.close()
             self._stream = None
+
+
+def _count_rotated(file: Path) -> int:
+    """How many files were begun before this one."""
+    numbers = [each.suffix.removeprefix(".") for each in file.parent.glob(f"{file.name}.*")]
+    return max((int(each) + 1 for each in numbers if each.isdecimal()), default=0)
 
 
 def _find_last(body: bytes, lines: int) -> int:

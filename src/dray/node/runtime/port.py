@@ -4,7 +4,7 @@ A pod gets a sandbox, containers are started in it, stopped, and looked into; en
 are handed over as names of CDI devices, which the runtime looks up itself.
 """
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -91,6 +91,10 @@ class Runtime(Protocol):
 
     async def forget(self, pod: Pod) -> None:
         """Keep nothing of the pod any more, logs included: it is no longer in the API server."""
+        ...
+
+    async def forget_others(self, known: Collection[str]) -> None:
+        """Keep nothing of pods but of those with these uids: the others went while no agent ran."""
         ...
 
     async def start(self, order: ContainerOrder, report: Report) -> FoundContainer:

@@ -10,7 +10,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,7 @@ from dray.errors import ApiError, BadRequest
 from dray.node.core.cdi import ContainerShape, UnresolvableDevices, apply_edits
 from dray.node.runtime.devices import CdiDevices
 from dray.node.runtime.executing import start_execution
-from dray.node.runtime.logfiles import LogFile
+from dray.node.runtime.logfiles import KeptLog, LogFile
 from dray.node.runtime.port import CannotStart, ContainerEnd, ContainerOrder, FoundContainer, Report
 from dray.node.runtime.spawning import (
     Pieces,
@@ -88,7 +88,7 @@ class ProcessRuntime:
         self._host_ip = host_ip
         self._spawner = Spawner()
         self._containers: dict[str, _Container] = {}
-        self._logs: dict[tuple[str, str], list[LogFile]] = {}
+        self._logs: dict[tuple[str, str], list[KeptLog]] = {}
 
     @property
     def version(self) -> str:
@@ -115,6 +115,12 @@ class ProcessRuntime:
             del self._logs[key]
         await asyncio.to_thread(shutil.rmtree, self._folder(pod), ignore_errors=True)
 
+    async def forget_others(self, known: Collection[str]) -> None:
+        """See `Runtime.forget_others`."""
+        others = [each for each in self._root.glob("pods/*") if each.name not in known]
+        for each in others:
+            await asyncio.to_thread(shutil.rmtree, each, ignore_errors=True)
+
     async def start(self, order: ContainerOrder, report: Report) -> FoundContainer:
         """See `Runtime.start`."""
         if not order.words:
@@ -134,7 +140,7 @@ class ProcessRuntime:
 
     async def _spawn(self, order: ContainerOrder, around: ProcessOrder) -> _Container:
         """Start the process, with a log and a mark of it on disk."""
-        folder = self._folder(order.pod) / order.name
+        folder, logs = self._folder(order.pod) / order.name, self._find_logs(order.pod, order.name)
         try:
             folder.mkdir(mode=0o750, parents=True, exist_ok=True)
             log = LogFile(folder / f"{order.attempt}.log", self._clock)
@@ -144,22 +150,26 @@ class ProcessRuntime:
             process = await self._spawner.spawn(around)
         except OSError as fault:
             log.close()
+            log.remove()
             where = f" {fault.filename}" if fault.filename not in (None, *around.words) else ""
             text = f'exec: "{order.words[0]}": {fault.strerror or fault}{where}'
             raise CannotStart("RunContainerError", f"failed to start container: {text}") from fault
-        self._keep_log(order, log)
+        self._logs[order.pod.metadata.uid, order.name] = logs = [*logs, log]
+        while len(logs) > 2:  # that of this run, and that of the one before
+            logs.pop(0).remove()
         container_id = f"process://{order.pod.metadata.uid}-{order.name}-{order.attempt}-{process.pid}"
         container = _Container(container_id, order, process, around, log, folder / "process.json")
         with suppress(OSError):  # on a full disk, the next agent does not find it
             container.mark.write_bytes(msgspec.json.encode(_Mark(process.pid, _read_start(process.pid))))
         return container
 
-    def _keep_log(self, order: ContainerOrder, log: LogFile) -> None:
-        """Keep the logs of this run and of the one before."""
-        logs = self._logs.setdefault((order.pod.metadata.uid, order.name), [])
-        logs.append(log)
-        while len(logs) > 2:
-            logs.pop(0).remove()
+    def _find_logs(self, pod: Pod, container: str) -> list[KeptLog]:
+        """The logs of a container that are kept, oldest first; those of an agent before this one, if it has none."""
+        known = self._logs.get((pod.metadata.uid, container))
+        if known is not None:
+            return known
+        files = (each for each in (self._folder(pod) / container).glob("*.log") if each.stem.isdecimal())
+        return [KeptLog(each, self._clock) for each in sorted(files, key=lambda each: int(each.stem))]
 
     async def _follow(self, container: _Container, report: Report) -> None:
         process = container.process
@@ -233,7 +243,7 @@ class ProcessRuntime:
 
     async def open_log(self, pod: Pod, container: str, options: LogOptions) -> AsyncGenerator[bytes, None]:
         """See `Runtime.open_log`."""
-        logs = self._logs.get((pod.metadata.uid, container), [])
+        logs = self._find_logs(pod, container)
         wanted = logs[-2] if options.previous and len(logs) > 1 else logs[-1] if logs and not options.previous else None
         if wanted is None:
             which = "previous terminated container" if options.previous else "container"

@@ -5,7 +5,7 @@ says. Nothing costs more than a few objects in memory, so a process holds tens o
 """
 
 import itertools
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -103,6 +103,9 @@ class SimulatedRuntime:
         """See `Runtime.forget`."""
         for container in _names(pod):
             self._logs.pop((pod.metadata.uid, container), None)
+
+    async def forget_others(self, known: Collection[str]) -> None:
+        """See `Runtime.forget_others`; nothing outlives the process."""
 
     async def start(self, order: ContainerOrder, report: Report) -> FoundContainer:
         """See `Runtime.start`."""

@@ -9,7 +9,7 @@ import pytest
 
 from dray.client.port import LogOptions
 from dray.effects.clock import FakeClock
-from dray.node.runtime.logfiles import LogFile
+from dray.node.runtime.logfiles import KeptLog, LogFile
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def log(tmp_path: Path, clock: FakeClock) -> Iterator[LogFile]:
     log.close()
 
 
-async def read(log: LogFile, **options: Any) -> str:
+async def read(log: KeptLog, **options: Any) -> str:
     return b"".join([piece async for piece in log.read(LogOptions(**options))]).decode()
 
 
@@ -168,6 +168,18 @@ async def test_the_end_of_a_log_is_its_last_message(log: LogFile) -> None:
     log.close()
     assert log.tail(lines=2, size_bytes=100) == "line 0099\nwörse"
     assert log.tail(lines=2, size_bytes=4) == "rse"
+
+
+async def test_a_log_that_is_kept_is_read_by_whoever_comes_later(log: LogFile, tmp_path: Path) -> None:
+    lines = [f"line {number:04}\n" for number in range(60)]
+    for each in lines:
+        log.write("stdout", each.encode())
+    log.close()
+    later = KeptLog(tmp_path / "0.log", FakeClock())
+    assert await read(later, follow=True) == "".join(lines)
+    assert await read(later, tail_lines=30) == "".join(lines[-30:])
+    later.remove()
+    assert files(log) == []
 
 
 async def test_what_is_no_line_is_passed_over(log: LogFile) -> None:
