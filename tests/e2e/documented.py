@@ -18,12 +18,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from tests.e2e import kubectl
 
-__all__ = ["Command", "Done", "File", "Reader", "is_same", "read_page", "read_picture"]
+__all__ = ["Command", "Done", "File", "Reader", "follow", "is_same", "read_page", "read_picture"]
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_SECONDS = 120.0
+_READS = re.compile(r"kubectl (get|describe|logs|events|wait)\b|dray (get|devices|explain|logs|status)\b")
+"""What may be asked again until it answers as shown: others change things meanwhile."""
+_MOST_TRIES = 100
 _DRAWN = re.compile(r'<text class="[\w-]+" x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)</text>')
 _FENCE = re.compile(r"^```(\w+)?(?: title=\"([^\"]+)\")?$")
 _ANY_LINES = r"(?:[^\n]*\n)*?"
@@ -109,7 +114,7 @@ def is_same(shown: str, printed: str) -> bool:
 def _write_programs(folder: Path) -> Path:
     """The programs that pages use, and no others of the same name."""
     free_port = '[ "$1" = up ] && shift && set -- up --port 0 "$@"'
-    programs = {"dray": f'{free_port}\nexec {sys.executable} -m dray "$@"'}
+    programs = {"dray": f'{free_port}\nexec {sys.executable} -m dray "$@"', "python": f'exec {sys.executable} "$@"'}
     if (kubectl_found := shutil.which("kubectl")) is not None:
         programs["kubectl"] = f'exec {kubectl_found} "$@"'
     folder.mkdir()
@@ -166,3 +171,31 @@ class Reader:
         for record in self._folder.rglob("*.run"):
             part = [] if record.stem == "dray" else ["--only", record.stem]
             self.run(" ".join(["dray", "down", "--data-dir", str(record.parent), *part]))
+
+
+def _find_fault(command: Command, reader: Reader) -> str:
+    """What is wrong with a command; nothing is best."""
+    fault = ""
+    for _ in range(_MOST_TRIES if _READS.match(command.line) else 1):
+        code, printed = reader.run(command.line)
+        # What shows faults ends in 1, which a page tells by showing them.
+        good = code == 0 or (code == 1 and command.output)
+        if good and (not command.output or is_same(command.output, printed)):
+            return ""
+        fault = f"$ {command.line}\nended in {code} and printed\n{printed}\ninstead of\n{command.output}"
+    return fault
+
+
+def follow(page: str, reader: Reader) -> None:
+    """Do all that a page shows, and fail where something else comes of it."""
+    has_kubectl = shutil.which("kubectl") is not None
+    steps = read_page(ROOT.joinpath(page).read_text(encoding="utf-8"))
+    assert [each for each in steps if isinstance(each, Command)]
+    for number, each in enumerate(steps):
+        if isinstance(each, File):
+            reader.write(each)
+        elif "kubectl" in each.line and not has_kubectl:
+            is_ci = os.environ.get("CI") == "true"  # noqa: TID251  # the convention of every CI
+            (pytest.fail if is_ci else pytest.skip)(f"no kubectl in the path: {number} of {len(steps)} steps were run")
+        elif fault := _find_fault(each, reader):
+            pytest.fail(fault, pytrace=False)

@@ -1,7 +1,6 @@
 """Every command that the pages show is run, and prints what they show."""
 
 import asyncio
-import os
 import re
 import shutil
 import subprocess
@@ -10,20 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.documented import ROOT, Command, File, Reader, is_same, read_page, read_picture
+from tests.e2e.documented import ROOT, Reader, follow, is_same, read_picture
 from tools.draw_terminal import COMMANDS, PICTURE, draw, play
 
 PAGES = [
     "README.md",
     *(f"docs/{name}.md" for name in ("tutorial", "backup", "configuration", "explain-codes", "operations")),
 ]
-RUN_ELSEWHERE: dict[str, str] = {}
+RUN_ELSEWHERE: dict[str, str] = {"docs/drivers/first-driver.md": "tests/e2e/test_first_driver.py"}
 """Pages whose commands need more than a cluster and a folder, and the file of the test that runs them."""
 README = ROOT.joinpath("README.md").read_text(encoding="utf-8")
-READS = re.compile(r"kubectl (get|describe|logs|events|wait)\b|dray (get|devices|explain|logs|status)\b")
-"""What may be asked again until it answers as shown: others change things meanwhile."""
-MOST_TRIES = 100
-
 
 SHOWN = "NAME   AGE\npod1   1s\n...\nclaim pod1-gpu-7mlql at 127.0.0.1:6443"
 
@@ -49,32 +44,9 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
     reader.leave()
 
 
-def fault_of(command: Command, reader: Reader) -> str:
-    """What is wrong with a command; nothing is best."""
-    fault = ""
-    for _ in range(MOST_TRIES if READS.match(command.line) else 1):
-        code, printed = reader.run(command.line)
-        # What shows faults ends in 1, which a page tells by showing them.
-        good = code == 0 or (code == 1 and command.output)
-        if good and (not command.output or is_same(command.output, printed)):
-            return ""
-        fault = f"$ {command.line}\nended in {code} and printed\n{printed}\ninstead of\n{command.output}"
-    return fault
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_print_what_the_page_shows(page: str, reader: Reader) -> None:
-    has_kubectl = shutil.which("kubectl") is not None
-    steps = read_page(ROOT.joinpath(page).read_text(encoding="utf-8"))
-    assert [each for each in steps if isinstance(each, Command)]
-    for number, each in enumerate(steps):
-        if isinstance(each, File):
-            reader.write(each)
-        elif "kubectl" in each.line and not has_kubectl:
-            is_ci = os.environ.get("CI") == "true"  # noqa: TID251  # the convention of every CI
-            (pytest.fail if is_ci else pytest.skip)(f"no kubectl in the path: {number} of {len(steps)} steps were run")
-        elif fault := fault_of(each, reader):
-            pytest.fail(fault, pytrace=False)
+    follow(page, reader)
 
 
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"^make (\w+)", README, re.MULTILINE))))
