@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from dray.scheduler.core.orders import GroupReport, Order, Report, Tell
+from dray.scheduler.core.orders import Bind, GroupReport, Order, Report, Tell
 
 __all__ = ["Crew"]
 
@@ -18,12 +18,20 @@ Perform = Callable[[Order], Awaitable[None]]
 
 
 class Crew:
-    """Workers that take orders. Owns what waits for them."""
+    """Workers that take orders. Owns what waits for them.
+
+    What is reported of a pod that found no node is never written after its binding: a report that waits is dropped when
+    the pod is to be bound, and one that is being written is waited for.
+    """
 
     def __init__(self, perform: Perform) -> None:
         self._perform = perform
         self._urgent = _Shelf()
         self._patient = _Shelf()
+        self._due: dict[str, Report] = {}
+        """The latest report of each pod that waits."""
+        self._telling: dict[str, asyncio.Event] = {}
+        """Set once the report of a pod is written."""
 
     @property
     def is_idle(self) -> bool:
@@ -37,6 +45,10 @@ class Crew:
 
     def give(self, order: Order) -> None:
         """Have an order carried out."""
+        if isinstance(order, Report):
+            self._due[order.pod.metadata.uid] = order
+        elif isinstance(order, Bind):
+            self._due.pop(order.pod.metadata.uid, None)
         shelf = self._patient if isinstance(order, Report | GroupReport | Tell) else self._urgent
         shelf.orders.append(order)
         shelf.filled.set()
@@ -56,9 +68,31 @@ class Crew:
             order = shelf.orders.popleft()
             shelf.busy += 1
             try:
-                await self._perform(order)
+                await self._carry_out(order)
             finally:
                 shelf.busy -= 1
+
+    async def _carry_out(self, order: Order) -> None:
+        if isinstance(order, Report):
+            await self._report(order)
+            return
+        if isinstance(order, Bind) and (told := self._telling.get(order.pod.metadata.uid)) is not None:
+            await told.wait()
+        await self._perform(order)
+
+    async def _report(self, order: Report) -> None:
+        uid = order.pod.metadata.uid
+        while (told := self._telling.get(uid)) is not None:
+            await told.wait()
+        if self._due.get(uid) is not order:
+            return
+        del self._due[uid]
+        told = self._telling[uid] = asyncio.Event()
+        try:
+            await self._perform(order)
+        finally:
+            told.set()
+            del self._telling[uid]
 
 
 class _Shelf:

@@ -7,6 +7,8 @@
     {pod: p, uses: {gpu: template gpus, net: claim shared}, cpu: 1, priority: 10, resources: {x.io/gpu: 1}, group: g}
     {group: g, gang: 2, uses: {gpu: template gpus}}
     {rule: r, device: gpu-0, effect: NoSchedule}
+    {importance: high, value: 10, never: true}      a PriorityClass, which does not evict if it says never
+    {budget: b, labels: {app: x}, allows: 0}
 
 What an object has besides goes into `metadata`, `spec` or `status`, as in a manifest.
 """
@@ -19,6 +21,7 @@ from msgspec.structs import replace
 
 from dray.api.codec import Codec
 from dray.api.core.kinds import NODE, POD
+from dray.api.policy.kinds import POD_DISRUPTION_BUDGET
 from dray.api.registry import AnyKind
 from dray.api.resource.kinds import (
     DEVICE_CLASS,
@@ -27,7 +30,7 @@ from dray.api.resource.kinds import (
     RESOURCE_CLAIM_TEMPLATE,
     RESOURCE_SLICE,
 )
-from dray.api.scheduling.kinds import POD_GROUP
+from dray.api.scheduling.kinds import POD_GROUP, PRIORITY_CLASS
 from dray.client.port import Client, ObjectName
 
 __all__ = ["KINDS", "store"]
@@ -46,6 +49,8 @@ KINDS: Mapping[str, AnyKind] = {
     "pod": POD,
     "group": POD_GROUP,
     "rule": DEVICE_TAINT_RULE,
+    "importance": PRIORITY_CLASS,
+    "budget": POD_DISRUPTION_BUDGET,
 }
 
 
@@ -175,6 +180,17 @@ def _rule(terse: Json) -> tuple[Json, Json]:
     return {"metadata": {"name": terse["rule"]}, "spec": {"taint": taint, "deviceSelector": selector}}, {}
 
 
+def _importance(terse: Json) -> tuple[Json, Json]:
+    policy = {"preemptionPolicy": "Never"} if terse.get("never") else {}
+    return {"metadata": {"name": terse["importance"]}, "value": terse["value"], **policy}, {}
+
+
+def _budget(terse: Json) -> tuple[Json, Json]:
+    spec = {"minAvailable": 0, "selector": {"matchLabels": terse["labels"]}}
+    status = {"disruptionsAllowed": terse["allows"], "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1}
+    return {"metadata": {"name": terse["budget"]}, "spec": spec}, status
+
+
 WRITERS = {
     "node": _node,
     "devices": _slice,
@@ -185,4 +201,6 @@ WRITERS = {
     "pod": _pod,
     "group": _group,
     "rule": _rule,
+    "importance": _importance,
+    "budget": _budget,
 }

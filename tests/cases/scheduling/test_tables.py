@@ -7,7 +7,8 @@ written as `terse.py` says.
 
 Of `want`, and of `then` after a step, is compared what is given: `pods` by node (`-` for none), `waits` has Kubernetes'
 part of the message that tells why, `explained` words of what follows it, `claims` what they hold and for whom, `events`
-the reasons told of a pod, `reasons` that of its condition, `groups` the conditions of groups. A step may
+the reasons told of a pod, `reasons` that of its condition, `groups` the conditions of groups,
+`leaving` are the pods that are asked to go. A step may
 say how many attempts it `tried`. Every decision is audited, and so is what is stored in the
 end.
 """
@@ -107,7 +108,7 @@ def yaml_to_json(body: Json) -> bytes:
     return json.dumps(body).encode()
 
 
-async def show(rig: Rig) -> dict[str, Json]:
+async def show(rig: Rig) -> dict[str, Any]:
     pods = (await rig.client.list(POD)).items
     claims = (await rig.client.list(RESOURCE_CLAIM)).items
     events = (await rig.client.list(EVENT)).items
@@ -120,6 +121,7 @@ async def show(rig: Rig) -> dict[str, Json]:
         "pods": {pod.metadata.name: pod.spec.node_name or "-" for pod in pods},
         "waits": {name: each.message for name, each in conditions.items() if each is not None},
         "reasons": {name: "-" if each is None else each.reason for name, each in conditions.items()},
+        "leaving": sorted(pod.metadata.name for pod in pods if pod.metadata.deletion_timestamp is not None),
         "groups": {group.metadata.name: " ".join(_conditions(group)) for group in groups},
         "nominated": {pod.metadata.name: pod.status.nominated_node_name or "-" for pod in pods},
         "claims": {_name(claim): _holding(claim) for claim in claims},
@@ -154,15 +156,17 @@ def _holding(claim: Any) -> str:
     return f"{held} for {', '.join(users)}" if users else held
 
 
-def check(want: Json, shown: dict[str, Json]) -> None:
+def check(want: Json, shown: dict[str, Any]) -> None:
     for aspect, wanted in want.items():
         if aspect == "waits":
             for name, text in wanted.items():
                 told = shown["waits"].get(name, "")
-                assert told == text or told.startswith(f"{text} "), (name, told)
+                assert told == text or told.startswith((f"{text} ", f"{text}; ")), (name, told)
         elif aspect == "explained":
             for name, text in wanted.items():
                 assert text in shown["waits"].get(name, ""), shown["waits"]
+        elif aspect == "leaving":
+            assert shown["leaving"] == wanted
         elif aspect == "free":
             for name, nodes in wanted.items():
                 assert shown["pods"][name] in nodes, shown["pods"]

@@ -14,12 +14,13 @@ from dray.scheduler.core.hints import pass_on_hope
 from dray.scheduler.core.likeness import likeness_of
 from dray.scheduler.core.messages import NO_NODES, count_reasons, render_refusal, render_rejection
 from dray.scheduler.core.moment import Moment
+from dray.scheduler.core.nodeinfo import priority_of
 from dray.scheduler.core.orders import Bind, ClaimWrite, Order, Tell
 from dray.scheduler.core.podclaims import Unresolved, is_reserved_for, resolve_claims
 from dray.scheduler.core.postfilter import free_own_claims
 from dray.scheduler.core.preempting import preempt
 from dray.scheduler.core.queue import Entry
-from dray.scheduler.core.reporting import note_failure
+from dray.scheduler.core.reporting import note_failure, note_refusal
 from dray.scheduler.core.state import Assumed, SchedulerState
 
 __all__ = ["assume", "attempt_pod", "find_likeness", "make_attempt", "refusal_message", "withdraw"]
@@ -96,6 +97,8 @@ def assume(state: SchedulerState, entry: Entry, pod: Pod, chosen: Chosen, now: M
             promised.append((claim, allocation))
     for claim, allocation in promised:
         state.claims.promise(claim, allocation, uid)
+    if promised or chosen.wish.claims:
+        state.least_priority = min(state.least_priority, priority_of(pod))
     state.cluster.ledger.forget_history()
     state.counters.steps += chosen.allocation.steps
     order = _plan_writes(state, pod, name, chosen)
@@ -187,16 +190,7 @@ def _refuse(  # noqa: PLR0913 - the last is an option by keyword
     state.counters.count("unschedulable", entry.pod.spec.scheduler_name)
     for plugin in refused.plugins:
         state.counters.refused_by[plugin] = state.counters.refused_by.get(plugin, 0) + 1
-    wish = refused.wish
-    note_failure(
-        state,
-        entry.pod,
-        "Unschedulable",
-        message,
-        claims=() if wish is None else wish.open,
-        likeness=entry.likeness,
-        nominated=nominated,
-    )
+    note_refusal(state, refused, message, entry.pod, likeness=entry.likeness, nominated=nominated)
 
 
 def _fail(state: SchedulerState, entry: Entry, message: str, now: Moment) -> None:

@@ -29,6 +29,7 @@ from dray.scheduler.core.admitting import (
 from dray.scheduler.core.entry import Entry
 from dray.scheduler.core.news import Changed
 from dray.scheduler.core.nodeinfo import priority_of
+from dray.scheduler.core.nodetrials import holds_devices
 from dray.scheduler.core.state import SchedulerState
 
 __all__ = [
@@ -129,12 +130,12 @@ def _place_pod(state: SchedulerState, pod: Pod, now: float) -> None:
     if is_terminal(pod):
         remove_placed(state, uid)
         return
+    if holds_devices(pod):
+        state.least_priority = min(state.least_priority, priority_of(pod))
     before = state.snapshot.find_pod(uid)
     if before is not None and _weighs_the_same(before, pod):
         return
     state.snapshot.put_pod(pod)
-    if pod.spec.resource_claims:
-        state.least_priority = min(state.least_priority, priority_of(pod))
     state.stir.anywhere.update(NEIGHBOURS)
     if before is not None:
         number = state.snapshot.find_number(pod.spec.node_name)
@@ -152,6 +153,8 @@ def _weighs_the_same(before: Pod, after: Pod) -> bool:
         and before.status.init_container_statuses == after.status.init_container_statuses
         and before.status.node_allocatable_resource_claim_statuses
         == after.status.node_allocatable_resource_claim_statuses
+        and before.status.resource_claim_statuses == after.status.resource_claim_statuses
+        and before.status.extended_resource_claim_status == after.status.extended_resource_claim_status
     )
 
 

@@ -17,7 +17,7 @@ from dray.scheduler.core.moment import Moment
 from dray.scheduler.core.orders import Order
 from dray.scheduler.core.postfilter import Aftermath
 from dray.scheduler.core.queue import Entry
-from dray.scheduler.core.reporting import note_failure
+from dray.scheduler.core.reporting import note_failure, note_refusal
 from dray.scheduler.core.sites import required_sites
 from dray.scheduler.core.state import GroupKey, SchedulerState
 
@@ -113,8 +113,10 @@ def _refuse_on_sites(state: SchedulerState, entry: Entry, refused: dict[str, Ref
     """All pods say the same: no site takes the group."""
     message = _render_group(why, Aftermath())
     for uid, pod in entry.pods.items():
-        wish = refused[uid].wish if uid in refused else None
-        note_failure(state, pod, "Unschedulable", message, claims=() if wish is None else wish.open)
+        if uid in refused:
+            note_refusal(state, refused[uid], message, pod)
+        else:
+            note_failure(state, pod, "Unschedulable", message)
     return report_group(state, entry, "Unschedulable", message)
 
 
@@ -132,8 +134,7 @@ def _render_sites(sites: Sequence[int], why: str, refused: Iterable[Refused]) ->
 
 def _tell_refused(state: SchedulerState, entry: Entry, refused: dict[str, Refused]) -> None:
     for uid, each in refused.items():
-        claims = () if each.wish is None else each.wish.open
-        note_failure(state, entry.pods[uid], "Unschedulable", refusal_message(each, ""), claims=claims)
+        note_refusal(state, each, refusal_message(each, ""), entry.pods[uid])
 
 
 def _fail(state: SchedulerState, entry: Entry, message: str, now: Moment) -> list[Order]:

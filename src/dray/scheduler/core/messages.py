@@ -55,7 +55,9 @@ def count_reasons(refusals: Iterable[Refusal]) -> list[tuple[str, int]]:
 
 def join_notes(kubernetes: str, explanation: str) -> str:
     """The whole message: Kubernetes' text, then ours."""
-    return f"{kubernetes} {explanation}" if explanation else kubernetes
+    if not explanation:
+        return kubernetes
+    return f"{kubernetes}{'' if kubernetes.endswith('.') else ';'} {explanation}"
 
 
 def cut_note(text: str) -> str:

@@ -14,7 +14,7 @@ from dray.scheduler.core.nodeinfo import NodeInfo, PlacedPod
 from dray.scheduler.core.resources import PODS
 from dray.scheduler.core.snapshot import Trial
 
-__all__ = ["DeviceTrial", "DevicesFit", "FilterTrial", "RoomTrial"]
+__all__ = ["DeviceTrial", "DevicesFit", "FilterTrial", "RoomTrial", "holds_devices"]
 
 DevicesFit = Callable[[int, Sequence[Pod]], tuple[str, ...]]
 """Asks about devices: why a pod would not get them on the node of a number once these pods are gone; empty if it would.
@@ -34,7 +34,7 @@ class DeviceTrial:
 
     def remove(self, pod: Pod) -> None:
         """Take a pod away."""
-        if _holds_devices(pod):
+        if holds_devices(pod):
             self._gone[pod.metadata.uid] = pod
 
     def put_back(self, pod: Pod) -> None:
@@ -111,5 +111,6 @@ class FilterTrial:
         return self._ask() or self._devices.reasons()
 
 
-def _holds_devices(pod: Pod) -> bool:
+def holds_devices(pod: Pod) -> bool:
+    """Whether a pod on a node has claims, of its own or for its extended resources."""
     return bool(pod.spec.resource_claims) or pod.status.extended_resource_claim_status is not None

@@ -15,7 +15,7 @@ from dray.api.core.pod import Pod
 from dray.scheduler.core.decide import Attempt, Refused
 from dray.scheduler.core.devices import PLUGIN, DeviceFailure, DeviceWish, examine_devices
 from dray.scheduler.core.nodeinfo import priority_of
-from dray.scheduler.core.nodetrials import DevicesFit
+from dray.scheduler.core.nodetrials import DevicesFit, holds_devices
 from dray.scheduler.core.orders import Evict, Order
 from dray.scheduler.core.preemption import Preemption, plan_preemption
 from dray.scheduler.core.state import SchedulerState
@@ -78,7 +78,7 @@ def _nodes_with_lesser_claims(state: SchedulerState, pod: Pod, refused: Refused)
     found = 0
     for number in bits(lacking & state.snapshot.present):
         placed = state.snapshot.node(number).pods.values()
-        if any(each.priority < priority and each.pod.spec.resource_claims for each in placed):
+        if any(each.priority < priority and holds_devices(each.pod) for each in placed):
             found |= 1 << number
     return found
 

@@ -88,6 +88,8 @@ class PendingReport:
     reason: str
     message: str
     claims: tuple[ResourceClaim, ...] = ()
+    """Those that found no devices, on the nodes `among` which there should have been some."""
+    among: int = 0
     likeness: Hashable = None
     nominated: str | None = None
 
@@ -147,7 +149,7 @@ class SchedulerState:
         self.waiting: set[str] = set()
         """Assumed pods that wait for devices to get ready."""
         self.least_priority = 2**31
-        """The least priority of a pod with claims that was ever seen on a node: nobody below it can be evicted."""
+        """The least priority of a pod with devices that ever was on a node: nobody below it can be evicted."""
         self.version = 0
         """Counts everything that may change a decision."""
         self.counters = Counters()

@@ -16,7 +16,8 @@ __all__ = ["bind_pod"]
 def bind_pod(pod: Pod, binding: Binding, now: Time) -> Pod:
     """The pod on its node. Raises Conflict if it is on one, may not be placed yet, is going, or is another pod.
 
-    The node need not exist. What the binding says in labels and annotations is added to the pod.
+    The node need not exist. What the binding says in labels and annotations is added to the pod, and no node is being
+    cleared for it any more.
     """
     _require_same(pod, binding)
     reason = _find_obstacle(pod)
@@ -27,7 +28,8 @@ def bind_pod(pod: Pod, binding: Binding, now: Time) -> Pod:
         labels={**pod.metadata.labels, **binding.metadata.labels},
         annotations={**pod.metadata.annotations, **binding.metadata.annotations},
     )
-    status = replace(pod.status, conditions=_set_scheduled(pod.status.conditions, now))
+    conditions = _set_scheduled(pod.status.conditions, now)
+    status = replace(pod.status, conditions=conditions, nominated_node_name="")
     return replace(pod, metadata=meta, spec=replace(pod.spec, node_name=binding.target.name), status=status)
 
 

@@ -23,7 +23,8 @@ def pod(spec: PodSpec = PodSpec(), **meta: object) -> Pod:  # noqa: B008  # stru
         conditions=(
             PodCondition(type="PodScheduled", status="False", reason="Unschedulable"),
             PodCondition(type="Ready"),
-        )
+        ),
+        nominated_node_name="gpu-node-1",
     )
     return Pod(metadata=ObjectMeta(name="p1", uid="u", generation=2, **meta), spec=spec, status=status)  # type: ignore[arg-type]  # as above
 
@@ -34,6 +35,7 @@ def test_a_bound_pod_is_on_its_node_and_says_so() -> None:
     assert bound.metadata.labels == {"a": "b", "c": "d"}
     assert bound.metadata.generation == 2
     scheduled = PodCondition(type="PodScheduled", status="True", last_transition_time=NOW)
+    assert not bound.status.nominated_node_name
     assert bound.status.conditions == (scheduled, PodCondition(type="Ready"))
 
 
