@@ -1,6 +1,7 @@
 """`dray apply`, `get`, `delete` and `logs` as people run them who have no kubectl, on a cluster of their own."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,8 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.conftest import Golden
+from tests.e2e.kubectl import mask
 from tests.e2e.servers import running_cluster
 
+ROOT = Path(__file__).parents[2]
 PODS = """\
 apiVersion: v1
 kind: Namespace
@@ -57,6 +61,7 @@ def dray(*words: str | Path, kubeconfig: Path, stdin: str = "") -> subprocess.Co
         capture_output=True,
         text=True,
         env={"KUBECONFIG": str(kubeconfig), "PYTHONUTF8": "1"},
+        cwd=ROOT,
         check=False,
     )
 
@@ -88,6 +93,38 @@ def test_a_pod_from_manifest_to_log_to_its_end(kubeconfig: Path, manifest: Path)
     assert deleted.stdout.splitlines()[-1] == "pod/web deleted"
     gone = dray("get", "pods,resourceclaims", "-n", "demo", kubeconfig=kubeconfig)
     assert (gone.returncode, gone.stdout, gone.stderr) == (0, "", "No resources found in demo namespace.\n")
+
+
+def wait_until(line: str, *words: str, kubeconfig: Path) -> None:
+    """Wait until a watch prints a line that begins so, blanks apart."""
+    command = [sys.executable, "-m", "dray", "get", *words, "--watch"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={"KUBECONFIG": str(kubeconfig)}) as watching:
+        assert watching.stdout is not None
+        assert any(" ".join(each.split()).startswith(line) for each in watching.stdout)
+        watching.terminate()
+
+
+def test_the_walkthrough_needs_no_kubectl(kubeconfig: Path, golden: Golden) -> None:
+    lines: list[str] = []
+
+    def show(command: str, *, code: int = 0) -> None:
+        done = dray(*command.split(" "), kubeconfig=kubeconfig)
+        assert (done.returncode, done.stderr) == (code, "")
+        text = re.sub(r"-gpu-[a-z0-9]{5}\b", "-gpu-XXXXX", mask(done.stdout, "no-such-namespace"))
+        lines.append(f"$ dray {command}\n{text}\n")
+
+    show("apply -f examples/walkthrough/pods.yaml")
+    wait_until("pod1 1/1 Running", "pods", "-n", "gpu-test1", kubeconfig=kubeconfig)
+    wait_until("pod2 0/1 Pending", "pods", "-n", "gpu-test1", kubeconfig=kubeconfig)
+    show("get pod -A")
+    show("explain pod pod2 -n gpu-test1", code=1)
+    show("logs pod1 -n gpu-test1")
+    show("devices")
+    show("delete pod pod1 -n gpu-test1")
+    wait_until("pod2 1/1 Running", "pods", "-n", "gpu-test1", kubeconfig=kubeconfig)
+    show("get pod -A")
+    show("delete pods --all -n gpu-test1")
+    golden.check("walkthrough/without-kubectl.txt", "\n".join(lines))
 
 
 def test_objects_come_as_tables_and_whole(kubeconfig: Path) -> None:

@@ -5,10 +5,13 @@ an agent, so that no pod ran there.
 """
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.conftest import Golden
 from tests.e2e.conftest import BINARIES
@@ -149,3 +152,56 @@ def test_events_are_told_as_on_kubernetes(plain: Kubectl) -> None:
     listed = set(normalise(plain.run("get events").out).splitlines())
     assert recorded <= listed
     assert {line.split()[2] for line in listed - recorded} == {"Started"}
+
+
+def dray(*words: str, kubeconfig: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "dray", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env={"KUBECONFIG": str(kubeconfig), "PYTHONUTF8": "1"},
+        stdin=subprocess.DEVNULL,
+    )
+
+
+TABLES = [
+    "get nodes",
+    "get pods -A",
+    "get pods -o wide",
+    "get pod pod1",
+    "get resourceclaims",
+    "get resourceslices",
+    "get deviceclasses,resourceclaimtemplates",
+    "get events --field-selector involvedObject.kind=Pod",
+    "get pods -l no-such=label",
+    "get pods --no-headers",
+    "get pods,nodes -o name",
+    "get configmaps -n kube-public",
+]
+
+
+@pytest.mark.parametrize("command", TABLES)
+def test_tables_are_those_of_kubectl(plain: Kubectl, command: str) -> None:
+    want, got = plain.run(command), dray(*command.split(), kubeconfig=plain.kubeconfig)
+    assert (got.returncode, got.stderr) == (want.code, want.err)
+    assert mask_more(got.stdout, "x-y-z") == mask_more(want.out, "x-y-z")
+
+
+@pytest.mark.parametrize(
+    "command", ["get pod pod1", "get pods,resourceclaims", "get nodes", "get deviceclass gpu.nvidia.com"]
+)
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_objects_are_those_of_kubectl(plain: Kubectl, command: str, form: str) -> None:
+    want = yaml.safe_load(plain.run(f"{command} -o {form}").out)
+    got = yaml.safe_load(dray(*command.split(), "-o", form, kubeconfig=plain.kubeconfig).stdout)
+    want.pop("metadata" if want["kind"] == "List" else "nothing", None)
+    assert got == want
+
+
+def test_logs_are_those_of_kubectl(plain: Kubectl) -> None:
+    want = plain.run("logs pod1").out
+    assert want
+    assert dray("logs", "pod1", kubeconfig=plain.kubeconfig).stdout == want
+    assert dray("logs", "pod1", "--tail", "1", kubeconfig=plain.kubeconfig).stdout == want.splitlines(keepends=True)[-1]
