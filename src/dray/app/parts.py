@@ -67,6 +67,10 @@ _CHOSEN_LEASE: Final = "dray-controllers"
 """Of some controllers: who chooses some has others do the rest."""
 
 
+_METRICS_SECONDS: Final = 10.0
+"""A loop that does not get round to being read by then is ending."""
+
+
 class ControllerChoiceError(DrayError):
     """A choice of controllers names none that there is."""
 
@@ -264,10 +268,14 @@ async def _require_rights(run: PartRun, client: Client) -> None:
 
 
 class _Metrics(Collector):
-    """The figures of a part that may be begun anew: always those of its latest run."""
+    """The figures of a part that may be begun anew: always those of its latest run.
+
+    They are asked for on a thread of their own, and read on the event loop, where what they count is not changing.
+    """
 
     def __init__(self) -> None:
         self._latest = CollectorRegistry()
+        self._loop = asyncio.get_running_loop()
 
     def begin_anew(self) -> CollectorRegistry:
         """Where the next run counts."""
@@ -276,7 +284,11 @@ class _Metrics(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """What the latest run has counted."""
-        return self._latest.collect()
+
+        async def read() -> list[Metric]:
+            return list(self._latest.collect())
+
+        return asyncio.run_coroutine_threadsafe(read(), self._loop).result(_METRICS_SECONDS)
 
 
 def _show_metrics(port: int | None, metrics: _Metrics, log: Log) -> AbstractContextManager[None]:
