@@ -15,7 +15,7 @@ from dray.errors import DrayError
 
 __all__ = ["ConfigurationMissing", "Sources", "expand", "find_sources", "render_env"]
 
-_REFERENCE: Final = re.compile(r"\$(\$|\(([^()$]*)\))")
+_REFERENCE: Final = re.compile(r"\$(\$|\(([^)]*)\))")
 _SUBSCRIPT: Final = re.compile(r"metadata\.(labels|annotations)\['(.+)'\]")
 _NAME: Final = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 
