@@ -14,7 +14,10 @@ from tools.draw_terminal import COMMANDS, PICTURE, draw, play
 
 PAGES = [
     "README.md",
-    *(f"docs/{name}.md" for name in ("tutorial", "backup", "configuration", "explain-codes", "operations")),
+    *(
+        f"docs/{name}.md"
+        for name in ("tutorial", "backup", "configuration", "explain-codes", "lint-rules", "operations")
+    ),
 ]
 RUN_ELSEWHERE: dict[str, str] = {"docs/drivers/first-driver.md": "tests/e2e/test_first_driver.py"}
 """Pages whose commands need more than a cluster and a folder, and the file of the test that runs them."""

@@ -23,6 +23,8 @@ PAGES = [
     for file in [*sorted(ROOT.glob("*.md")), *sorted(ROOT.joinpath("docs").rglob("*.md"))]
     if "reference" not in file.parts
 ]
+BROKEN_ON_PURPOSE = {"docs/lint-rules.md"}
+"""Pages whose manifests have faults; tests/house/test_lint_rules.py holds each to its fault."""
 GLOBAL = {option for each in get_command(app).params for option in each.opts}
 
 
@@ -91,7 +93,7 @@ def test_modules_that_are_named_are_there(page: str) -> None:
     assert sorted(name for name in named if not is_module(name)) == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in BROKEN_ON_PURPOSE])
 def test_manifests_are_sound(page: str) -> None:
     registry, context = wire_registry(), wire_offline_context(wire_clock())
     for fence in re.findall(r"^```yaml[^\n]*\n(.*?)^```", read(page), re.MULTILINE | re.DOTALL):

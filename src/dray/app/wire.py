@@ -68,4 +68,4 @@ def match_device(expression: str, driver: str, device: Device) -> bool | str:
     if not isinstance(program, Program):
         return program.detail
     verdict = matches(program, driver, device)
-    return verdict if isinstance(verdict, bool) else str(verdict)
+    return verdict if isinstance(verdict, bool) else verdict.message

@@ -55,10 +55,10 @@ def _write(document: Document) -> Iterator[str]:
         return
     written: list[str] = []
     for draft in document.drafts:
-        written.append(_write_draft(draft, document.tail if draft is document.drafts[-1] else ()))
         written += map(write_yaml, draft.additions)
+        written.append(_write_draft(draft, document.tail if draft is document.drafts[-1] else ()))
     lost = "".join(f"# {remark}\n" for remark in document.remarks if not any(remark in each for each in written))
-    yield slips + lost + written[0]
+    yield slips + lost + "".join(written[:1])
     yield from written[1:]
 
 

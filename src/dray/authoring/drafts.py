@@ -107,7 +107,8 @@ class Draft:
         if at is not None and at.stand is not None and not any(each is at for each in part.walk()):
             part.comments += at.remarks()
             at.stand = None
-        part.comments.append(comment)
+        if comment not in part.remarks():
+            part.comments.append(comment)
 
     def point_out(self, rule: str, part: Tree, message: str, *, hint: str = "") -> None:
         """Note a mistake that is not mended."""
@@ -115,7 +116,7 @@ class Draft:
 
     def miss(self, part: Tree, message: str, *, rule: str = "missing-fact") -> None:
         """Note a fact that has to be added."""
-        part.comments.append(f"MISSING: {message}")
+        self._comment(part, f"MISSING: {message}", None)
         self.missing.append(message)
         self.changes.append(Change(rule, part.path, part.line, f"missing: {message}"))
 

@@ -72,10 +72,11 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         "ellipsis",
         _E,
-        "Something is left out by ...",
+        "An ellipsis stands for what is not shown",
         "Introductions shorten what they show. What stands there is read as if the ellipsis were not.",
     ),
     Rule("not-an-object", _E, "A document is no object", "An object is a map with apiVersion and kind."),
+    Rule("duplicate-field", _E, "One entry of a map twice", "Of two entries with one name the last counts, at best."),
     Rule(
         "unknown-kind",
         _E,
@@ -108,7 +109,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "A fact that only its author knows",
         "The classic API left it to the driver what was wanted. dray convert leaves a comment in its place.",
     ),
-    Rule("duplicate-field", _E, "One entry of a map twice", "Of two entries with one name the last counts, at best."),
     Rule("schema", _E, "A field or value that the API server refuses", "Its words, with the path of the field."),
     Rule("server-warning", _W, "The API server would warn", "The object applies all the same."),
     Rule(
@@ -173,6 +173,12 @@ RULES: Final[tuple[Rule, ...]] = (
         "It is never equal, and versions are compared by .compareTo(semver(...)).",
     ),
     Rule(
+        "selector-fails",
+        _E,
+        "An expression fails on every known device",
+        "What it reads is not there, or of a type that cannot be compared so. The scheduler gives the pod up for it.",
+    ),
+    Rule(
         "contradiction",
         _E,
         "Conditions that no device can meet together",
@@ -184,12 +190,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "No known device meets the conditions",
         "Tried on what the cluster or the input publishes, else on what the simulated profiles do. With a cluster or "
         "slices at hand the devices are counted too.",
-    ),
-    Rule(
-        "selector-fails",
-        _E,
-        "An expression fails on every known device",
-        "What it reads is not there, or of a type that cannot be compared so. The scheduler gives the pod up for it.",
     ),
     Rule("too-many-devices", _E, "More devices than a claim can have", "A claim is allocated at most 32 devices."),
     Rule(

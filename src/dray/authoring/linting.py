@@ -7,6 +7,7 @@ on the way is told as a finding, and a fault that is left shows at the line wher
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -31,6 +32,9 @@ _GROUP: Final = "resource.k8s.io"
 _EXPRESSION: Final = ".cel.expression"
 _COMPILE_RULES: Final = ("cel-compile", "wrong-name", "quantity-as-text")
 """Rules about an expression that say no more than why it does not compile."""
+
+_WRAPPINGS: Final = re.compile(r"\.(?:exactly|basic)\b")
+"""What one version has in a path and another does not."""
 
 _NO_TEXT: Final = ("expected `str`", "must be text, not ")
 _ORDER: Final = ("yaml-syntax", "yaml-separator")
@@ -115,6 +119,8 @@ class _Judgement:
         self._around = around
         self._told: list[str] = []
         """Paths of which something was said already."""
+        self._broken: set[str] = set()
+        """Those of expressions that do not compile."""
 
     def findings(self) -> Iterator[Finding]:
         """Everything, in no order."""
@@ -179,6 +185,7 @@ class _Judgement:
                 continue
             changes = [each for each in self._draft.changes if each.path == path and each.hint]
             self._told.append(path)
+            self._broken.add(path)
             why = dict.fromkeys(each.message for each in changes if each.rule in _COMPILE_RULES)
             hint = self._mended(path, text) or next((each.hint for each in changes), "") or verdict.hint or ""
             line = next((each.line for each in changes), 0) or self._line_of(path)
@@ -197,14 +204,17 @@ class _Judgement:
 
     def _is_folded(self, change: Change) -> bool:
         """Whether a change was told with the expression that does not compile for it."""
-        return change.path in self._told and change.path in self._case.expressions and change.rule in _COMPILE_RULES
+        return change.path in self._broken and change.rule in _COMPILE_RULES
 
     def _about_schema(self) -> Iterator[Finding]:
         told = list(self._told)
         for fault in self._case.raw:
             if not any(_is_about(fault.path, path) for path in told) and not self._is_mended(fault):
-                self._told.append(fault.path)
-                yield self._schema(fault, fault.path, self._line_of(fault.path))
+                part = next((each for each in self._draft.tree.walk() if each.path == fault.path), None)
+                part = part or self._draft.tree.locate(fault.path)
+                path = part.path if _is_whole(part, fault.path) else fault.path
+                self._told += [fault.path, path]
+                yield self._schema(fault, path, part.line)
         if not (self._draft.is_dropped or self._draft.refusal):
             yield from self._about_result()
 
@@ -253,6 +263,7 @@ def _judged(draft: Draft, registry: Registry) -> Iterator[tuple[str, Tree, bytes
 
 
 def _is_about(path: str, other: str) -> bool:
-    """Whether two paths are the same, or one leads to the other."""
+    """Whether two paths are the same, or one leads to the other, in whichever version they are written."""
+    path, other = (_WRAPPINGS.sub("", each) for each in (path, other))
     longer, shorter = (path, other) if len(path) >= len(other) else (other, path)
     return longer == shorter or (bool(shorter) and longer.startswith((f"{shorter}.", f"{shorter}[")))

@@ -20,6 +20,9 @@ __all__ = ["Planting", "parse_tree"]
 MAX_PARTS: Final = 500_000
 """Parts of one document when its aliases are written out."""
 
+_LINE_END = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
+"""What ends a line for YAML."""
+
 _NAME_END = re.compile(r"\s*:(?=\s|$)")
 _COMMENT = re.compile(r"\s*:?\s*#(.*)")
 _BLOCKS: Final = ("|", ">")
@@ -43,6 +46,8 @@ def parse_tree(text: str, *, first_line: int = 1) -> Planting | None:
         node = loader.get_node() if loader.check_node() else None
         if node is None:
             return None
+        if loader.check_node():
+            raise YamlError("not YAML: something stands behind the end of the document", first_line)
         return _Planter(text, first_line).run(node)
     except yaml.MarkedYAMLError as fault:
         told = explain_yaml_fault(fault, text)
@@ -58,7 +63,7 @@ class _Planter:
     """Makes trees of nodes; what an alias repeats is made anew each time, within a limit."""
 
     def __init__(self, text: str, first_line: int) -> None:
-        self._lines = text.split("\n")
+        self._lines = _LINE_END.split(text)
         self._first_line = first_line
         self._open: set[int] = set()
         self._seen: set[int] = set()
@@ -189,18 +194,16 @@ class _Planter:
 
 
 def _close(tree: Tree, end: int) -> None:
-    """Let each part end where the next one begins."""
+    """Let each part end where the next one begins. Where that cannot be told, nothing below is written word by word."""
     pending = [(tree, end)]
     while pending:
         owner, last = pending.pop()
         children = owner.items or list(owner.fields.values())
-        if not children:
+        stands = [child.stand for child in children if child.stand is not None]
+        if owner.doubles or len(stands) < len(children):
+            for part in owner.walk():
+                part.stand = None if part is not owner else part.stand
             continue
-        if owner.doubles or any(each.stand is None for each in children):
-            for child in children:
-                child.stand = None
-        ends = [each.stand.start if each.stand is not None else last for each in children[1:]] + [last]
-        for child, child_end in zip(children, ends, strict=True):
-            if child.stand is not None:
-                child.stand.end = child_end
-            pending.append((child, child_end))
+        for index, (child, stand) in enumerate(zip(children, stands, strict=True)):
+            stand.end = stands[index + 1].start if index + 1 < len(stands) else last
+            pending.append((child, stand.end))

@@ -22,13 +22,14 @@ MAX_FLOW_COLUMNS: Final = 100
 _PLAIN = re.compile(
     r"[A-Za-z0-9_./$][^\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff#:,\[\]{}\"'`&*!|>%@\\]*(?:[:#](?! )[^\s:#,\[\]{}\"']+)*"
 )
+_NAME_ALONE = re.compile(r"\s*:\s*(?:#.*)?")
 _STRING_TAG: Final = "tag:yaml.org,2002:str"
 
 
 def write_yaml(tree: Tree, tail: Sequence[str] = ()) -> str:
     """One document, without a separator; `tail` is what its author wrote behind it."""
     text = _write(tree, tail, is_verbatim=True)
-    return text if _says(text) == tree.plain() else _write(tree, tail, is_verbatim=False)
+    return text if _says(text, tree.plain()) else _write(tree, tail, is_verbatim=False)
 
 
 def _write(tree: Tree, tail: Sequence[str], *, is_verbatim: bool) -> str:
@@ -46,17 +47,20 @@ def write_inline(value: Json) -> str:
 
 
 def _trim(lines: list[str]) -> list[str]:
-    """Without blank lines at the beginning."""
-    first = next((index for index, line in enumerate(lines) if line.strip()), len(lines))
-    return lines[first:]
+    """Without blank lines at the ends."""
+    shown = [index for index, line in enumerate(lines) if line.strip()]
+    return lines[shown[0] : shown[-1] + 1] if shown else []
 
 
-def _says(text: str) -> Json:
+def _says(text: str, value: Json) -> bool:
+    """Whether a text says just this."""
     try:
         planting = parse_tree(text)
     except YamlError:
-        return None
-    return planting.tree.plain() if planting is not None else None
+        return False
+    if planting is None or any(part.doubles for part in planting.tree.walk()):
+        return False
+    return planting.tree.plain() == value
 
 
 class _Writer:
@@ -95,7 +99,28 @@ class _Writer:
                 written = head + first[stand.behind :].lstrip().removeprefix(":")
             yield from self._shift([f"{' ' * stand.column}{written}", *rest], stand.column, column)
             return
+        if stand is not None and not stand.is_item and name == _name_in(stand.lines[stand.head][stand.column :], stand):
+            kept = self._keep_line(child, stand)
+            if kept:
+                yield f"{' ' * column}{kept}"
+                if isinstance(child.value, dict | list):
+                    yield from self._block(child, column + self._step(child, is_entry=True))
+                return
         yield from self._value(head, child, column, is_entry=True)
+
+    def _keep_line(self, child: Tree, stand: Stand) -> str:
+        """The line of a name as its author spaced it, with the new value if it is on that; empty if it must change."""
+        line = stand.lines[stand.head]
+        if not self._is_verbatim:
+            return ""
+        if isinstance(child.value, dict | list):
+            is_alone = child.value and not child.is_flow and _NAME_ALONE.fullmatch(line[stand.behind :])
+            return line[stand.column :].rstrip() if is_alone else ""
+        at = line.find(child.raw, stand.behind) if child.raw else -1
+        value = self._flow(child)
+        if at < 0 or "\n" in value or (isinstance(child.value, str) and "\n" in child.value):
+            return ""
+        return f"{line[stand.column : at]}{value}{line[at + len(child.raw) :]}".rstrip()
 
     def _value(self, head: str, child: Tree, column: int, *, is_entry: bool) -> Iterator[str]:
         """A value behind its name or dash, or below."""

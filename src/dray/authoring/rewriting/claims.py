@@ -109,7 +109,7 @@ def _place_opaque(draft: Draft, claim: Tree) -> None:
             continue
         devices = claim.open("devices")
         configs = devices.items_at("config")
-        bare = next((each for each in configs if "opaque" not in each.fields), None)
+        bare = next((each for each in configs if not {"opaque", "driver", "parameters"} & each.fields.keys()), None)
         if bare is None:
             bare = Tree({}, stray.line, f"{devices.path}.config[{len(configs)}]")
             if "config" not in devices.fields:

@@ -31,6 +31,8 @@ def is_classic(draft: Draft) -> bool:
         return True
     if draft.kind == "ResourceSlice":
         return "namedResources" in draft.tree.fields or "driverName" in draft.tree.fields
+    if draft.kind not in ("ResourceClaim", "ResourceClaimTemplate"):
+        return False
     specs = (draft.tree.find("spec"), draft.tree.find("spec", "spec"))
     return any(spec is not None and "resourceClassName" in spec.fields for spec in specs)
 

@@ -8,6 +8,7 @@ from dray.api.history.versions import CLASSIC_KINDS
 from dray.api.registry import Registry
 from dray.authoring.drafts import Draft
 from dray.authoring.spelling import find_meant
+from dray.authoring.tree import Tree
 
 __all__ = [
     "GROUP",
@@ -79,6 +80,7 @@ def rewrite_namespace(draft: Draft) -> None:
 
 def rewrite_kind(draft: Draft, registry: Registry) -> None:
     """Spell the kind and the group of an object of DRA as they are spelled. What is meant must be beyond doubt."""
+    _complete_kind(draft, registry)
     version, kind = draft.tree.find("apiVersion"), draft.tree.find("kind")
     if version is None or kind is None or not version.text or not kind.text:
         return
@@ -95,6 +97,33 @@ def rewrite_kind(draft: Draft, registry: Registry) -> None:
     if group != GROUP:
         former, version.value = version.text, f"{GROUP}/{name}"
         draft.fault("wrong-name", version, f"{meant_kind} is of the group {GROUP}", hint=f"apiVersion: {GROUP}/v1")
+
+
+def _complete_kind(draft: Draft, registry: Registry) -> None:
+    """Add the kind or the version to an object that tells by the rest what it is."""
+    if "apiVersion" in draft.tree.fields and "kind" not in draft.tree.fields and draft.group == GROUP:
+        kind = _guess_kind(draft.tree)
+        if kind:
+            draft.tree.put_behind("apiVersion", "kind", kind)
+            message = f"the kind is missing; by its fields it is a {kind}"
+            draft.fault("unknown-kind", draft.tree.fields["kind"], message, hint=f"kind: {kind}")
+    elif draft.kind and "apiVersion" not in draft.tree.fields:
+        found = [each for each in registry if each.name == draft.kind]
+        if len(found) == 1:
+            (only,) = found
+            version = only.api_version(only.declared_version)
+            draft.tree.put_first("apiVersion", Tree(version, draft.line, "apiVersion"))
+            message = "the apiVersion is missing"
+            draft.fault("unknown-kind", draft.tree.fields["apiVersion"], message, hint=f"apiVersion: {version}")
+
+
+def _guess_kind(tree: Tree) -> str:
+    if tree.find("spec", "spec") is not None:
+        return "ResourceClaimTemplate"
+    devices = tree.find("spec", "devices")
+    if devices is not None and "requests" in devices.fields:
+        return "ResourceClaim"
+    return "ResourceSlice" if tree.find("spec", "pool") is not None else ""
 
 
 def rewrite_version(draft: Draft, registry: Registry) -> None:

@@ -190,8 +190,9 @@ class _Devices:
             message = f"was {resource.name}: {resource.count}; an init container has the devices of another before it"
             self._draft.fault("device-plugin-style", uses[-1], message, hint=f"name: {shared}", at=part)
             return
-        entry = self._name_entry(resource)
-        template = self._templates.get(wish) or self._add_template(resource, entry, class_name)
+        stem = _NAME.sub("-", resource.name.rpartition("/")[2].lower()).strip("-") or "device"
+        entry = self._name_entry(resource, stem)
+        template = self._templates.get(wish) or self._add_template(resource, stem, class_name)
         self._entries.setdefault(wish, entry)
         claims = self._spec.open_list("resourceClaims")
         claims.append(plant({"name": entry, "resourceClaimTemplateName": template}, part.line, part.path))
@@ -199,17 +200,16 @@ class _Devices:
         message = f"was {resource.name}: {resource.count} of a device plugin; the claim asks class {class_name} for it"
         self._draft.fault("device-plugin-style", claims[-1], message, hint=f"deviceClassName: {class_name}", at=part)
 
-    def _name_entry(self, resource: DeviceResource) -> str:
+    def _name_entry(self, resource: DeviceResource, stem: str) -> str:
         """A name for the claim in the pod: by the resource, then by the container."""
-        stem = _NAME.sub("-", resource.name.rpartition("/")[2].lower()).strip("-") or "device"
         taken = {each.text_at("name") for each in self._spec.items_at("resourceClaims")}
         base = f"{resource.container.text_at('name')}-{stem}"
         candidates = chain([stem, base], (f"{base}-{n}" for n in count(2)))
         return next(each for each in candidates if each not in taken)
 
-    def _add_template(self, resource: DeviceResource, entry: str, class_name: str) -> str:
+    def _add_template(self, resource: DeviceResource, stem: str, class_name: str) -> str:
         draft, wish = self._draft, (resource.name, resource.count)
-        name = self._names.choose(draft.namespace, f"{draft.name or 'pod'}-{entry}")
+        name = self._names.choose(draft.namespace, f"{draft.name or 'pod'}-{stem}")
         self._templates[wish] = name
         exactly: dict[str, Json] = {"deviceClassName": class_name}
         if resource.count > 1:
