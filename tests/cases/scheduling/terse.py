@@ -4,6 +4,7 @@
     {devices: [gpu-0, gpu-1], at: a, driver: gpu.x.io}     or {devices: {gpu-0: {attributes: {model: big}}}, at: a}
     {class: gpu, select: 'device.driver == "gpu.x.io"', extended: x.io/gpu}
     {template: gpus, ask: 2 gpu}      {claim: shared, ask: gpu}      {claim: c, ask: [{...a request...}]}
+    {claim: c, ask: gpu, held: {device: gpu-0, at: a}}      allocated already
     {pod: p, uses: {gpu: template gpus, net: claim shared}, cpu: 1, priority: 10, resources: {x.io/gpu: 1}, group: g}
     {group: g, gang: 2, uses: {gpu: template gpus}}
     {rule: r, device: gpu-0, effect: NoSchedule}
@@ -135,7 +136,15 @@ def _template(terse: Json) -> tuple[Json, Json]:
 
 
 def _claim(terse: Json) -> tuple[Json, Json]:
-    return {"metadata": {"name": terse["claim"]}, "spec": _ask(terse["ask"])}, {}
+    body: Json = {"metadata": {"name": terse["claim"]}, "spec": _ask(terse["ask"])}
+    if "held" not in terse:
+        return body, {}
+    held = terse["held"]
+    body["metadata"]["finalizers"] = ["resource.kubernetes.io/delete-protection"]
+    result = {"request": "r", "driver": DRIVER, "pool": held["at"], "device": held["device"]}
+    field = {"key": "metadata.name", "operator": "In", "values": [held["at"]]}
+    selector = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+    return body, {"allocation": {"devices": {"results": [result]}, "nodeSelector": selector}}
 
 
 def _uses(terse: Json) -> list[Json]:

@@ -1,20 +1,15 @@
 """Runs the tables beside it: what is there, what happens, and where pods are then, or why they are nowhere.
 
-`given` is stored through the API in order. `do` is a list of steps, each followed by rest: `put` an object, `delete`
-one by `sort name`, `finish` a pod, `wait` seconds, `fail` requests of one verb and kind a number of times or let their
-answers be lost (`miss`), `restart` the scheduler and the controllers, `patch` an object `with` something. Objects are
-written as `terse.py` says.
-
-Of `want`, and of `then` after a step, is compared what is given: `pods` by node (`-` for none), `waits` has Kubernetes'
-part of the message that tells why, `explained` words of what follows it, `claims` what they hold and for whom, `events`
-the reasons told of a pod, `reasons` that of its condition, `groups` the conditions of groups,
-`leaving` are the pods that are asked to go. A step may
-say how many attempts it `tried`. Every decision is audited, and so is what is stored in the
-end.
+`given` is stored through the API in order, as `terse.py` says. `do` is a list of the steps of `steps.py`, each followed
+by rest. Of `want`, and of `then` after a step, is compared what is given: `pods` by node (`-` for none), `free` by
+nodes that would do, `waits` has Kubernetes' part of the message that tells why, `explained` words of what follows it,
+`claims` what they hold and for whom, `extended` which request stands for which resource, `charged` what claims take of
+the node, `events` the reasons told of a pod, `reasons` that of its condition, `nominated` the node that is cleared for
+it, `leaving` the pods that are asked to go, `groups` the conditions of groups. A step may say how many attempts it
+`tried`. Every decision is audited, and so is what is stored in the end.
 """
 
 import asyncio
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,14 +18,13 @@ import pytest
 import yaml
 
 from dray.api.core.kinds import POD
+from dray.api.core.pod import Pod
 from dray.api.events.kinds import EVENT
 from dray.api.resource.kinds import RESOURCE_CLAIM
 from dray.api.scheduling.kinds import POD_GROUP
 from dray.api.scheduling.podgroup import PodGroup
-from dray.client.port import ObjectName, Patch, PatchType, Unreachable
-from dray.errors import Conflict
-from tests.cases.scheduling.terse import KINDS, NAMESPACE_NAME, store
-from tests.unit.controllers.cluster import Call
+from tests.cases.scheduling.steps import Wire, take_step
+from tests.cases.scheduling.terse import store
 from tests.unit.scheduler.rig import Rig, rigged
 
 Json = dict[str, Any]
@@ -42,70 +36,6 @@ def read_cases() -> Iterator[Any]:
         if "given" in table or isinstance(table, dict):
             for case in table["cases"]:
                 yield pytest.param(table.get("given", []), case, id=f"{file.stem}: {case['name']}")
-
-
-class Wire:
-    """Lets some requests fail."""
-
-    def __init__(self) -> None:
-        self.failures: dict[str, int] = {}
-        self.losses: dict[str, int] = {}
-
-    def begin(self, call: Call) -> None:
-        """A request is about to be made."""
-        if _comes(self.failures, call):
-            raise Conflict("a lost race")
-
-    def end(self, call: Call) -> None:
-        """A request is about to be answered."""
-        if _comes(self.losses, call):
-            raise Unreachable("the connection broke off")
-
-
-def _comes(counts: dict[str, int], call: Call) -> bool:
-    text = f"{call.verb} {call.kind.plural}"
-    if counts.get(text, 0) == 0:
-        return False
-    counts[text] -= 1
-    return True
-
-
-async def take_step(rig: Rig, wire: Wire, action: Json) -> None:
-    match action:
-        case {"put": list(several)}:
-            for terse in several:
-                await store(rig.client, terse)
-        case {"put": terse}:
-            await store(rig.client, terse)
-        case {"delete": text}:
-            sort, _, name = text.partition(" ")
-            kind = KINDS[sort]
-            await rig.client.delete(kind, ObjectName(name, NAMESPACE_NAME if kind.is_namespaced else ""))
-        case {"finish": name}:
-            patch = Patch(PatchType.MERGE, b'{"status": {"phase": "Succeeded"}}')
-            await rig.client.patch(POD, ObjectName(name, NAMESPACE_NAME), patch, subresource="status")
-        case {"wait": seconds}:
-            await rig.pass_time(seconds)
-        case {"fail": _} | {"miss": _}:
-            wire.failures, wire.losses = dict(action.get("fail", {})), dict(action.get("miss", {}))
-        case {"restart": _}:
-            await rig.stop()
-            rig.start()
-        case {"patch": text, "with": body}:
-            sort, _, name = text.partition(" ")
-            patch = Patch(PatchType.MERGE, yaml_to_json(body))
-            subresource = "status" if "status" in body else ""
-            kind = KINDS[sort]
-            namespace = NAMESPACE_NAME if kind.is_namespaced else ""
-            await rig.client.patch(kind, ObjectName(name, namespace), patch, subresource=subresource)
-        case _:
-            raise AssertionError(f"no such step: {action}")
-    await rig.settle()
-
-
-def yaml_to_json(body: Json) -> bytes:
-
-    return json.dumps(body).encode()
 
 
 async def show(rig: Rig) -> dict[str, Any]:
@@ -129,6 +59,11 @@ async def show(rig: Rig) -> dict[str, Any]:
             pod.metadata.name: sorted({each.reason for each in events if each.regarding.name == pod.metadata.name})
             for pod in pods
         },
+        "charged": {
+            pod.metadata.name: " ".join(_charges(pod))
+            for pod in pods
+            if pod.status.node_allocatable_resource_claim_statuses
+        },
         "extended": {
             pod.metadata.name: sorted(
                 f"{each.container_name} {each.resource_name} {each.request_name}"
@@ -143,6 +78,18 @@ async def show(rig: Rig) -> dict[str, Any]:
 def _name(claim: Any) -> str:
     owner = next((each.name for each in claim.metadata.owner_references if each.controller), None)
     return claim.metadata.name if owner is None else f"{owner}/{claim.metadata.name[len(owner) + 1 : -6]}"
+
+
+def _charges(pod: Pod) -> Iterator[str]:
+    """What each claim takes of the node: `=` what its devices stand for, `+` what they cost a pod and a container."""
+    names = {each.resource_claim_name: each.name for each in pod.status.resource_claim_statuses}
+    for status in pod.status.node_allocatable_resource_claim_statuses:
+        yield names.get(status.resource_claim_name, status.resource_claim_name)
+        for mapped in status.mapping:
+            yield f"{mapped.name}={mapped.quantity}"
+        for cost in status.overhead:
+            each = [f"+{amount}" for amount in (cost.per_pod, cost.per_container) if amount is not None]
+            yield f"{cost.name}{''.join(each)}"
 
 
 def _conditions(group: PodGroup) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -27,7 +27,7 @@ from dray.scheduler.core.devices import (
 from dray.scheduler.core.nodeallocatable import ChargedNodes, charge_nodes
 from dray.scheduler.core.placement import Examined, Placement
 from dray.scheduler.core.profile import Profile
-from dray.scheduler.core.verdicts import Refusal
+from dray.scheduler.core.verdicts import Code, Refusal
 from dray.values.times import MicroTime
 
 __all__ = [
@@ -63,6 +63,9 @@ class Attempt:
     def seen(self, nodes: int) -> int:
         """Those of some nodes that are there to choose from."""
         return nodes if self.nodes is None else nodes & self.nodes
+
+
+_ROOM: Final = "NodeResourcesFit"
 
 
 class Chosen(NamedTuple):
@@ -130,6 +133,8 @@ def _refuse(attempt: Attempt, examined: Examined, wish: DeviceWish, verdict: Dev
     refusals = (*examined.refusals, *verdict.refusals)
     # A change for the better may as well come on nodes that are not looked at.
     plugins = frozenset(refusal.plugin for refusal in refusals)
+    if any(each.plugin == PLUGIN and each.code is Code.UNSCHEDULABLE for each in refusals):
+        plugins |= {_ROOM}  # devices were found, but not what they take of the node: others that go may help
     if attempt.nodes is not None:
         seen = (each._replace(nodes=attempt.seen(each.nodes)) for each in refusals)
         refusals = tuple(each for each in seen if each.nodes)

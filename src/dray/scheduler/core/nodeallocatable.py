@@ -80,6 +80,7 @@ def charge_nodes(
             continue
         try:
             charges = charge_claims(wish, allocation, _devices_seen(world, number))
+            _check_sharing(wish, world, charges)
             if charges:
                 _check(wish.pod, charges, world.snapshot.node(number))
         except _Misfit as misfit:
@@ -111,14 +112,19 @@ def charge_claims(wish: DeviceWish, allocation: Allocation, devices: Mapping[Dev
         for claim, result in (*wish.settled, *allocation.results)
     ]
     charged = [status for status in statuses if status is not None]
+    return tuple(sorted(charged, key=lambda status: status.resource_claim_name))
+
+
+def _check_sharing(wish: DeviceWish, world: DeviceWorld, charges: Charges) -> None:
+    """What stands for a resource of the node is for one pod alone, whether others use it or are about to."""
+    mapped = {status.resource_claim_name for status in charges if status.mapping}
     for claim, _ in wish.settled:
-        mapped = {status.resource_claim_name for status in charged if status.mapping}
-        others = [each for each in claim.status.reserved_for if each.uid != wish.pod.metadata.uid]
-        if claim.metadata.name in mapped and others:
+        promise = world.claims.find_promise(claim)
+        users = {each.uid for each in claim.status.reserved_for} | (promise.users if promise is not None else set())
+        if claim.metadata.name in mapped and users - {wish.pod.metadata.uid}:
             text = "has a mapped device and cannot be shared across pods"
             reason = f"node allocatable resource claim {claim.metadata.name} {text}"
             raise _Misfit([reason], Code.UNRESOLVABLE)
-    return tuple(sorted(charged, key=lambda status: status.resource_claim_name))
 
 
 def _users(pod: Pod, entry: str | None) -> tuple[str, ...]:

@@ -66,10 +66,10 @@ def amounts_of(quantities: Mapping[str, Quantity]) -> dict[str, int]:
 def footprint_of(pod: Pod) -> Footprint:
     """What the pod takes of the node it is on, or would go to.
 
-    Regular containers and sidecars run together, other init containers one by one before. Amounts of the pod as a whole
-    come before those of its containers, for the resources that can be given so. Then comes its overhead, and what its
-    claims take of the node's own resources, as the status tells. While a container is being resized it counts with the
-    larger of what it has and what it wants.
+    Regular containers and sidecars run together, other init containers one by one before. Then comes what claims take
+    of the node's own resources, as the status tells. Amounts of the pod as a whole stand for all of that, for the
+    resources that can be given so. Overhead comes on top. While a container is being resized it counts with the larger
+    of what it has and what it wants.
     """
     spec, status = pod.spec, pod.status
     is_plain = not (spec.init_containers or spec.overhead or spec.resources or status.container_statuses)
@@ -81,7 +81,8 @@ def footprint_of(pod: Pod) -> Footprint:
     whole = {} if spec.resources is None else _whole_of(spec)
     extra = amounts_of(spec.overhead)
     for name, amount in _charges(pod):
-        extra[name] = extra.get(name, 0) + amount
+        if name not in whole:
+            extra[name] = extra.get(name, 0) + amount
     for total in (requests, guesses):
         total.update(whole)
         _add(total, extra)
