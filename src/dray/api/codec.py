@@ -61,6 +61,15 @@ class ApiList(ApiStruct, Generic[K]):
     items: tuple[K, ...] = always(lambda: ())
 
 
+class _RawList(msgspec.Struct, rename="camel"):
+    """A list whose objects are read one by one."""
+
+    kind: str = ""
+    api_version: str = ""
+    metadata: ListMeta | None = None
+    items: tuple[msgspec.Raw, ...] | None = None
+
+
 class _RawTypeMeta(msgspec.Struct, rename="camel"):
     """What a text says it is."""
 
@@ -169,10 +178,25 @@ class Codec(Generic[K]):
         """Read a list of objects, as the API server writes them."""
         try:
             listed: ApiList[Any] = self._list_decoder.decode(text)
+        except msgspec.ValidationError:
+            listed = self._decode_list_slowly(text)
         except msgspec.DecodeError as fault:
             raise BadRequest(f"{self._kind.name}List: {fault}") from fault
         items = tuple(self._declare(each) for each in listed.items)
         return msgspec.structs.replace(listed, items=items)
+
+    def _decode_list_slowly(self, text: bytes) -> ApiList[Any]:
+        """One object after the other: servers write null for what is empty, as the rules of a role."""
+        try:
+            listed = msgspec.json.decode(text, type=_RawList)
+        except msgspec.ValidationError as fault:
+            raise BadRequest(f"{self._kind.name}List: {fault}") from fault
+        return ApiList(
+            kind=listed.kind,
+            api_version=listed.api_version,
+            metadata=listed.metadata or ListMeta(),
+            items=tuple(self._decode_wire(bytes(each)) for each in listed.items or ()),
+        )
 
     def _decode_wire(self, text: bytes) -> ApiObject:
         try:

@@ -61,7 +61,7 @@ def make_node_part(
 
     names = [each.name for each in plan.nodes]
     seen = probe_list(POD, f"spec.nodeName={names[0]}") if len(names) == 1 else probe_list(POD)
-    return Part(run, [seen, lambda client: _try_register(client, names[0])])
+    return Part(run, probes=[seen, lambda client: _try_register(client, names[0])])
 
 
 async def _try_register(client: Client, name: str) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +33,7 @@ from dray.controllers.assembly import (
     run_controllers,
 )
 from dray.controllers.runtime import Effects
-from dray.controllers.served import choose_mirrored, find_absent
+from dray.controllers.served import choose_mirrored
 from dray.effects.clock import Clock
 from dray.effects.entropy import Entropy
 from dray.effects.log import Log
@@ -105,6 +105,8 @@ class Around:
     entropy: Entropy
     log: Log
     metrics: CollectorRegistry
+    absent: frozenset[AnyKind]
+    """Kinds that the server does not serve."""
 
     @property
     def pace(self) -> Pace:
@@ -121,8 +123,10 @@ class Part:
     """What runs apart. `run` goes on until cancelled; if it fails, it is begun again, so it keeps nothing elsewhere."""
 
     run: Callable[[Around], Awaitable[None]]
+    reads: Sequence[AnyKind] = ()
+    """Kinds of which it has to read everything, if they are served."""
     probes: Sequence[Probe] = ()
-    """Made once, before it runs."""
+    """What else it has to be allowed; made once, before it runs."""
 
 
 def probe_list(kind: AnyKind, field_selector: str = "") -> Probe:
@@ -141,8 +145,7 @@ def make_scheduler_part(configuration: SchedulerConfiguration, *, checks_itself:
     async def run(around: Around) -> None:
         informers = SharedInformers(around.client, around.pace, around.log)
         effects = SchedulerEffects(around.clock, around.entropy, around.log)
-        absent = await find_absent(around.client, KINDS, around.pace, around.log)
-        options = make_scheduler_options(configuration, checks_itself=checks_itself, absent=absent)
+        options = make_scheduler_options(configuration, checks_itself=checks_itself, absent=around.absent)
         observer = SchedulerMetrics(around.metrics)
         scheduler = Scheduler(around.client, informers, options, effects, observer)
         candidacy = make_candidacy(configuration, _identify(around.entropy))
@@ -155,7 +158,7 @@ def make_scheduler_part(configuration: SchedulerConfiguration, *, checks_itself:
 
     candidacy = make_candidacy(configuration, "")
     leases = [] if candidacy is None else [probe_lease(candidacy.object_name)]
-    return Part(run, [*map(probe_list, KINDS), *leases])
+    return Part(run, KINDS, leases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +193,14 @@ def make_controllers_part(connection: Connection, choice: ControllerChoice) -> P
             candidacy=candidacy,
             root_ca=(await read_authority(connection)).decode(),
             metrics=around.metrics,
+            absent=around.absent,
         )
         await run_controllers(around.client, Effects(around.clock, around.entropy, around.log), options)
 
     # What some controllers have to read depends on which they are, and shows once they run.
     kinds = choose_mirrored(SERVED) if choice.names == choose_controllers(_ALL_CONTROLLERS) else []
     leases = [probe_lease(Candidacy(name=choice.lease, identity="").object_name)] if choice.lease else []
-    return Part(run, [*map(probe_list, kinds), *leases])
+    return Part(run, kinds, leases)
 
 
 async def read_authority(connection: Connection) -> bytes:
@@ -236,11 +240,12 @@ async def run_part(run: PartRun) -> None:
     ended = catch_signals()
     metrics = _Metrics()
     with _show_metrics(run.metrics_port, metrics, run.log):
-        async with _open_client(run) as client, asyncio.TaskGroup() as tasks:
-            await _require_rights(run, client)
+        async with _open_client(run) as (client, absent), asyncio.TaskGroup() as tasks:
+            await _require_rights(run, client, absent)
 
             async def begin() -> None:
-                await run.part.run(Around(client, run.clock, run.entropy, run.log, metrics.begin_anew()))
+                registry = metrics.begin_anew()
+                await run.part.run(Around(client, run.clock, run.entropy, run.log, registry, absent))
 
             pace = Pace(run.clock, run.entropy)
             running = tasks.create_task(supervise(run.name, begin, pace, run.log), name=run.name)
@@ -250,7 +255,7 @@ async def run_part(run: PartRun) -> None:
             running.cancel()
 
 
-async def _require_rights(run: PartRun, client: Client) -> None:
+async def _require_rights(run: PartRun, client: Client, absent: Set[AnyKind]) -> None:
     """Find out before anything runs what would be refused again and again. Raises RightsMissing."""
 
     async def make(probe: Probe) -> Forbidden | None:
@@ -262,7 +267,8 @@ async def _require_rights(run: PartRun, client: Client) -> None:
             return None
         return None
 
-    answers = await asyncio.gather(*map(make, run.part.probes))
+    lists = [probe_list(kind) for kind in run.part.reads if kind not in absent]
+    answers = await asyncio.gather(*map(make, [*lists, *run.part.probes]))
     if faults := [each for each in answers if each is not None]:
         raise RightsMissing(run.name, faults)
 
@@ -313,24 +319,29 @@ def _showing(port: int, metrics: _Metrics, log: Log) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def _open_client(run: PartRun) -> AsyncIterator[Client]:
-    """A client that speaks the versions that the server serves."""
+async def _open_client(run: PartRun) -> AsyncIterator[tuple[Client, frozenset[AnyKind]]]:
+    """A client that speaks the versions that the server serves, and the kinds that it does not serve at all."""
     async with wire_connected_client(run.connection, run.environment, run.clock) as client:
-        versions = choose_versions(await UntypedClient(client).discover())
-    async with wire_connected_client(run.connection, run.environment, run.clock, versions=versions) as client:
-        yield client
+        spoken = choose_versions(await UntypedClient(client).discover())
+    absent = frozenset(kind for kind in SERVED if kind not in spoken)
+    if names := sorted(f"{kind.plural}.{kind.group}" for kind in absent if "list" in kind.verbs):
+        run.log.info("kinds are not served", kinds=" ".join(names))
+    async with wire_connected_client(run.connection, run.environment, run.clock, versions=spoken) as client:
+        yield client, absent
 
 
 def choose_versions(resources: Resources) -> dict[AnyKind, str]:
-    """The version to speak of kinds that the server does not serve in the one we know best."""
-    versions: dict[AnyKind, str] = {}
-    for kind in SERVED:
-        for version in (kind.declared_version, *(each.name for each in kind.versions)):
-            try:
-                resources.find_kind(kind.api_version(version), kind.name)
-            except UnknownResource:
-                continue
-            if version != kind.declared_version:
-                versions[kind] = version
-            break
-    return versions
+    """The version to speak of each kind that is served: the one we know best, or else the newest there is."""
+    return {
+        kind: version
+        for kind in SERVED
+        if (version := next((each.name for each in kind.versions if _is_served(resources, kind, each.name)), ""))
+    }
+
+
+def _is_served(resources: Resources, kind: AnyKind, version: str) -> bool:
+    try:
+        resources.find_kind(kind.api_version(version), kind.name)
+    except UnknownResource:
+        return False
+    return True

@@ -95,7 +95,9 @@ def _make_namespaces(commons: Commons) -> _Made:
 
 def _make_garbage(commons: Commons) -> _Made:
     mirrors = commons.get_mirrors()
-    return (GarbageCollector(commons.client, mirrors, commons.registry, commons.effects).controller,)
+    # Of owners whose kind is not served nothing can be said, so what they own is kept.
+    served = Registry(filter(commons.has, commons.registry))
+    return (GarbageCollector(commons.client, mirrors, served, commons.effects).controller,)
 
 
 def _on_mirrors(maker: Callable[..., Any]) -> Callable[[Commons], _Made]:
@@ -211,6 +213,8 @@ class ControllerOptions:
     """Where the metrics of all controllers can be read."""
     candidacy: Candidacy | None = None
     """Whether, and by which lease, one of several processes works."""
+    absent: frozenset[AnyKind] | None = None
+    """What the server does not serve; None: that is found out."""
 
 
 async def run_controllers(
@@ -228,7 +232,8 @@ async def run_controllers(
     mirrored = choose_mirrored(options.registry)
     async with asyncio.TaskGroup() as tasks:
         following = None if informers else tasks.create_task(shared.run(), name="informers")
-        commons.absent = await find_absent(client, mirrored, pace, effects.log)
+        known = options.absent
+        commons.absent = await find_absent(client, mirrored, pace, effects.log) if known is None else known
         controllers = Controllers(commons, options.chosen)
         if options.candidacy is None:
             await controllers.run()

@@ -43,7 +43,9 @@ class Mirrors:
         return self._informers.get(kind).view.select(namespace)
 
     def listen(self, kind: Kind[K], listener: Listener[K]) -> None:
-        """Tell of everything there is of a kind, and of every change."""
+        """Tell of everything there is of a kind, and of every change; nothing of kinds that are not mirrored."""
+        if kind not in self._kinds:
+            return
         self._informers.get(kind).add_handler(lambda change: listener(change.old, change.new))
 
     async def wait_synced(self) -> None:

@@ -23,6 +23,7 @@ from dray.client.port import Client, ListOptions, ObjectName
 from dray.controllers.mirrors import Mirrors
 from dray.controllers.runtime import Controller, Effects
 from dray.controllers.writing import find_stored
+from dray.errors import NotFound
 
 __all__ = ["QuotaStatus"]
 
@@ -80,7 +81,10 @@ class QuotaStatus:
         return _ROUND_SECONDS
 
     async def _list(self, kind: Kind[Any], namespace: str) -> Sequence[ApiObject]:
-        listed = await self._client.list(kind, ListOptions(namespace=namespace if kind.is_namespaced else None))
+        try:
+            listed = await self._client.list(kind, ListOptions(namespace=namespace if kind.is_namespaced else None))
+        except NotFound:  # a quota may name what the server does not serve
+            return ()
         return listed.items
 
 

@@ -217,5 +217,20 @@ def test_lists_hold_bare_items_and_come_back_whole(version: str) -> None:
     assert (list(read.items), read.metadata.resource_version) == (claims, "7")
 
 
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_null_in_a_list_stands_for_what_is_not_there(version: str) -> None:
+    items = b'{"metadata": {"name": "a", "labels": null}, "status": null}, {"metadata": {"name": "b"}}'
+    read = decode_list(RESOURCE_CLAIM, version, b'{"metadata": {"resourceVersion": "7"}, "items": [%b]}' % items)
+    names = [decode(RESOURCE_CLAIM, version, b'{"metadata": {"name": "%c"}}' % letter) for letter in b"ab"]
+    assert (list(read.items), read.metadata.resource_version) == (names, "7")
+    assert decode_list(RESOURCE_CLAIM, version, b'{"metadata": null, "items": null}').items == ()
+
+
+def test_a_list_of_something_else_is_refused() -> None:
+    for text in (b'{"items": 1}', b'{"items": [{"metadata": 1}]}', b"[]", b"{"):
+        with pytest.raises(BadRequest, match="ResourceClaim"):
+            decode_list(RESOURCE_CLAIM, "v1", text)
+
+
 def test_an_empty_list_has_items() -> None:
     assert msgspec.json.decode(encode_list(RESOURCE_CLAIM, [], ListMeta(), "v1"))["items"] == []

@@ -28,13 +28,13 @@ def test_each_kind_is_spoken_in_the_newest_version_that_is_served() -> None:
     assert versions == {RESOURCE_CLAIM: "v1beta2", RESOURCE_SLICE: "v1beta1", DEVICE_TAINT_RULE: "v1alpha3"}
 
 
-def test_what_is_served_as_we_know_it_best_needs_no_word() -> None:
-    assert choose_versions(served(("ResourceClaim", "v1"), ("ResourceClaim", "v1beta1"))) == {}
+def test_the_version_that_is_known_best_goes_first() -> None:
+    versions = choose_versions(served(("ResourceClaim", "v1beta1"), ("ResourceClaim", "v1")))
+    assert versions == {RESOURCE_CLAIM: "v1"}
 
 
 def test_kinds_that_are_not_served_have_no_version() -> None:
-    versions = choose_versions(served())
-    assert RESOURCE_POOL_STATUS_REQUEST not in versions
+    assert RESOURCE_POOL_STATUS_REQUEST not in choose_versions(served(("ResourceClaim", "v1")))
 
 
 def test_all_controllers_agree_by_the_lease_of_kubernetes_own() -> None:
