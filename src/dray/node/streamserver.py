@@ -85,7 +85,8 @@ async def serve_streams(
     Raises OSError for a port that is taken.
     """
     endpoint = _Endpoint(streams)
-    runner = web.ServerRunner(web.Server(endpoint.answer))
+    # Who goes away ends what was done for them: a log that is followed may have nothing to say for days.
+    runner = web.ServerRunner(web.Server(endpoint.answer, handler_cancellation=True))
     await runner.setup()
     site = web.TCPSite(runner, *at, ssl_context=_make_tls(own, authority))
     try:

@@ -1,4 +1,4 @@
-"""A node, and both ways to its containers: in this process, and through the endpoint of its agent."""
+"""A node, and the ways to its containers: in this process, and through the endpoint of an agent, another's or ours."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -13,6 +13,8 @@ from dray.api.core.nodestatus import DaemonEndpoint, NodeAddress, NodeDaemonEndp
 from dray.api.meta import ObjectMeta
 from dray.client.nodeendpoint import SERVER_USER, SERVING_CERTIFICATE
 from dray.client.port import NodeStreams
+from dray.effects.clock import SystemClock
+from dray.node.streamserver import make_serving_certificate, serve_streams
 from dray.server.assembly import MASTER
 from dray.server.identity.certificates import KeyPair
 from dray.server.inprocess import InProcessClient
@@ -70,7 +72,22 @@ async def through_agent(folder: Path) -> AsyncGenerator[Way, None]:
         yield Way(node, NodeRelay(server.api.desk.view, pair, CLUSTER.pem), server)
 
 
-WAYS: dict[str, Callable[[Path], AbstractAsyncContextManager[Way]]] = {"at once": at_once, "agent": through_agent}
+@asynccontextmanager
+async def through_endpoint(folder: Path) -> AsyncGenerator[Way, None]:
+    """The endpoint that dray's own agents have."""
+    node, identity = ToyNode(), CLUSTER.issue(SERVER_USER)
+    own = make_serving_certificate("toy", "127.0.0.1", SystemClock().now().to_time())
+    async with open_connection() as server, serve_streams(node, own, CLUSTER.pem) as port:
+        await add_node(server, port, {SERVING_CERTIFICATE: own.certificate.decode()})
+        pair = KeyPair(identity.certificate, identity.key)
+        yield Way(node, NodeRelay(server.api.desk.view, pair, CLUSTER.pem), server)
+
+
+WAYS: dict[str, Callable[[Path], AbstractAsyncContextManager[Way]]] = {
+    "at once": at_once,
+    "agent": through_agent,
+    "endpoint": through_endpoint,
+}
 
 
 @pytest.fixture(params=list(WAYS))
