@@ -22,6 +22,7 @@ from dray.cli.manifestfiles import load_manifests
 from dray.cli.manifests import Manifest
 from dray.cli.objecttext import render_yaml
 from dray.cli.printing import render_json, render_report
+from dray.cli.progress import show_progress
 from dray.cli.session import get_session
 from dray.client.port import Client, ObjectName
 
@@ -80,10 +81,12 @@ def explain(  # noqa: PLR0913  # one parameter for each option
     if files:
         manifests = load_manifests(files)
         _check(ctx, manifests)
-        answer = run_connected(ctx, access, _explain_files(ctx, access, manifests))
+        work = _explain_files(ctx, access, manifests)
     else:
         kind, name = _read_subject(what, name)
-        answer = run_connected(ctx, access, _explain_name(ctx, access, kind, name))
+        work = _explain_name(ctx, access, kind, name)
+    with show_progress("reading the cluster"):
+        answer = run_connected(ctx, access, work)
     for each in answer.unread:
         typer.echo(f"warning: {each} may not be read; explained as if there were none", err=True)
     _print(answer, output)
