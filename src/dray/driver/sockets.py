@@ -36,7 +36,8 @@ def plan_sockets(driver: str, registry: Path, folder: Path, pod_uid: str) -> Soc
         registration, service = registry / f"{driver}-reg.sock", folder / "dra.sock"
     else:
         registration = _first_that_fits(registry, _registration_names(driver, pod_uid))
-        service = _first_that_fits(folder, [f"dra-{pod_uid}.sock", f"dra-{_digest(pod_uid.encode(), 8)}.sock"])
+        digests = [f"dra-{_digest(pod_uid.encode(), size)}.sock" for size in (8, 4)]
+        service = _first_that_fits(folder, [f"dra-{pod_uid}.sock", *digests])
     for path in (registration, service):
         if len(str(path).encode()) > _MAX_PATH_BYTES:
             raise DrayError(f"{path} is too long for a socket: at most {_MAX_PATH_BYTES} bytes, use a shorter folder")
