@@ -138,6 +138,8 @@ class Kind(Generic[K]):
     update_checks: Sequence[Check[K]] = ()
     status_checks: Sequence[Check[K]] = ()
     warnings: Callable[[K], list[str]] = lambda new: []
+    warns_of_updates: bool = True
+    """Whether who updates an object is warned too: not of kinds that programs update all the time."""
     columns: tuple[Column[K], ...] = (NAME, AGE)
     row_conditions: Callable[[K], tuple[RowCondition, ...]] = lambda thing: ()
     """What a table says of the whole row of an object."""

@@ -188,4 +188,5 @@ def _check(
     new, old = written
     for check in checks:
         faults += check(new, old, context)
-    return PlannedWrite(get_reference(kind, new), new, tuple(faults), tuple(kind.warnings(new)))
+    warnings = kind.warnings(new) if old is None or kind.warns_of_updates else ()
+    return PlannedWrite(get_reference(kind, new), new, tuple(faults), tuple(warnings))

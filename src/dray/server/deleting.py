@@ -44,6 +44,8 @@ async def delete(desk: Desk, target: Target, options: DeleteOptions, caller: Cal
     while True:
         record, old = desk.find(target)
         _require_preconditions(target, options, old)
+        if options.ignore_store_read_error_with_cluster_breaking_potential:
+            raise _refuse_unsafe(target)
         try:
             return await _delete_once(desk, target, (record, old), options, caller)
         except PreconditionFailed:
@@ -189,6 +191,18 @@ def _grace_seconds(old: ApiObject, options: DeleteOptions) -> int:
     if grace is None:
         return 0
     return 1 if grace < 0 else grace
+
+
+def _refuse_unsafe(target: Target) -> Conflict:
+    """What cannot be read may be deleted unread; here everything can."""
+    about = target.ref
+    key = "/".join(part for part in (about.resource, about.namespace, about.name) if part)
+    return Conflict(
+        f'Operation cannot be fulfilled on {about.qualified_resource} "{about.name}": StorageError: invalid object, '
+        f"Code: 4, Key: /registry/{key}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed "
+        "because the object is decodable from storage",
+        about,
+    )
 
 
 def _require_preconditions(target: Target, options: DeleteOptions, old: ApiObject) -> None:

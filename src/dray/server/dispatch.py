@@ -2,8 +2,6 @@
 
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from dray.api.authentication.kinds import TOKEN_REQUEST
 from dray.api.codec import encode_value
 from dray.api.core.kinds import BINDING
@@ -174,11 +172,11 @@ class Dispatcher:
         return print_body(shape_listing(self.desk, deleted, choose_shown(form, query)), form, query, call)
 
     async def _read_delete_options(self, call: HttpCall, query: Query) -> DeleteOptions:
+        """The options of a deletion: those of the body alone, where there is one."""
         body = await call.body()
         if not body:
             return read_delete_query(query)
-        options = read_delete_options(body, call.header(b"content-type"))
-        return options if options.dry_run else replace(options, dry_run=tuple(query.get("dryRun", ())))
+        return read_delete_options(body, call.header(b"content-type"))
 
     async def _read(self, endpoint: Endpoint, call: HttpCall, options: WriteQuery, caller: Caller) -> Any:
         """The object of a body; unknown and repeated fields are refused or warned of, as asked."""

@@ -141,9 +141,9 @@ def read_write_query(query: Query, options: str, *, is_apply: bool = False) -> W
     if len(manager.encode()) > _MAX_MANAGER_BYTES:
         faults.append(too_long(ROOT / "fieldManager", _MAX_MANAGER_BYTES))
     faults += [
-        invalid(ROOT / "fieldManager", manager, "should only contain printable characters")
-        for character in manager[:1]
-        if not manager.isprintable()
+        invalid(ROOT / "fieldManager", manager, f"invalid character U+{ord(character):04X} (at position {index})")
+        for index, character in enumerate(manager)
+        if not character.isprintable()
     ]
     dry_run = query.get("dryRun", ())
     faults += _check_dry_run(dry_run)

@@ -7,9 +7,11 @@ import pytest
 
 from tests.cases.server.access.test_access import open_server
 from tests.golden.server.overhttp import open_http
-from tests.golden.server.replay import Replay, read_scene
+from tests.golden.server.replay import Replay, read_scene, read_variants
 
-SCENES = {name: read_scene(name) for name in ("writes", "reads", "limits", "claims", "access", "traces")}
+SCENES = {
+    name: read_scene(name) for name in ("writes", "reads", "limits", "claims", "access", "traces", *read_variants())
+}
 
 
 async def play(scene: str) -> dict[str, str]:

@@ -218,6 +218,7 @@ POD: Kind[Pod] = Kind(
     update_checks=(check_pod, check_pod_update),
     status_checks=(check_pod_status,),
     warnings=pod_warnings,
+    warns_of_updates=False,
     columns=POD_COLUMNS,
     row_conditions=pod_row_conditions,
     field_selectors={
