@@ -74,6 +74,7 @@ class _Part:
 
 
 def _make_claims(commons: Commons) -> _Made:
+    commons.metrics.gauge_claims(commons.follow(RESOURCE_CLAIM).view.select)
     return ClaimsFromTemplates(commons).controller, ClaimRelease(commons).controller
 
 

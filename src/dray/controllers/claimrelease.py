@@ -38,6 +38,7 @@ _SWEEP_SECONDS: Final = 60.0
 two minutes without a change it is taken for the latter; whoever comes just then adds the protection anew."""
 _SWEEP: Final = ObjectName("", "claims left protected")
 """The key under which such claims are looked for: no object has an empty name."""
+_BY_OWNER: Final = "claim release: by owner"
 _MOST_REMEMBERED: Final = 500
 """Uids of pods and groups that are known to be gone, as in Kubernetes; for others the server is asked."""
 
@@ -55,6 +56,8 @@ class ClaimRelease:
         self._pod_view = pods.view
         self._group_view = groups.view if groups is not None else None
         self._claims = Overlay(claims)
+        self._claim_view = claims.view
+        self._claim_view.add_index(_BY_OWNER, _index_by_owner)
         self._gone: OrderedDict[str, None] = OrderedDict()
         """Uids of consumers that were seen to go."""
         self._protected: dict[ObjectName, str] = {}
@@ -70,8 +73,13 @@ class ClaimRelease:
         if pod is None:
             self._remember_gone(change.latest.metadata.uid)
             self._wake_claims(index_pods_by_claim(change.latest))
-        elif is_finished(pod):
+            return
+        if is_finished(pod):
             self._wake_claims(index_pods_by_claim(pod))
+        if change.old is None or is_finished(pod):
+            # Claims of an earlier pod of that name are in no list of this one.
+            for claim in self._claim_view.select_by(_BY_OWNER, f"{pod.metadata.namespace}/{pod.metadata.name}"):
+                self._wake_if_due(claim)
 
     def _note_group(self, change: Change[PodGroup]) -> None:
         if change.new is None:
@@ -125,15 +133,11 @@ class ClaimRelease:
 
     def _is_unused(self, claim: ResourceClaim) -> bool:
         """Whether the claim was made for a pod that needs it no more. A pod that is gone leaves it to its collector."""
-        owner = self._find_pod_owner(claim)
+        owner = _find_pod_owner(claim)
         if owner is None:
             return False
         pod = self._pod_view.find(ObjectName(owner.name, claim.metadata.namespace))
         return pod is not None and (pod.metadata.uid != owner.uid or is_finished(pod))
-
-    def _find_pod_owner(self, claim: ResourceClaim) -> OwnerReference | None:
-        owner = find_controller(claim.metadata)
-        return owner if owner is not None and (owner.api_version, owner.kind) == ("v1", POD.name) else None
 
     async def reconcile(self, name: ObjectName) -> float | None:
         """Take back what is due of one claim; or, under the key for that, what a crash left behind."""
@@ -203,7 +207,7 @@ class ClaimRelease:
         return changed
 
     async def _delete_unused(self, claim: ResourceClaim) -> None:
-        owner = self._find_pod_owner(claim)
+        owner = _find_pod_owner(claim)
         if owner is None or not self._is_unused(claim):
             return
         name = ObjectName(owner.name, claim.metadata.namespace)
@@ -217,6 +221,17 @@ class ClaimRelease:
             await self._client.delete(RESOURCE_CLAIM, name_of(claim), options)
         except NotFound:
             return
+
+
+def _index_by_owner(claim: ResourceClaim) -> list[str]:
+    """Under the pod that a claim was made for, by its name."""
+    owner = _find_pod_owner(claim)
+    return [] if owner is None else [f"{claim.metadata.namespace}/{owner.name}"]
+
+
+def _find_pod_owner(claim: ResourceClaim) -> OwnerReference | None:
+    owner = find_controller(claim.metadata)
+    return owner if owner is not None and (owner.api_version, owner.kind) == ("v1", POD.name) else None
 
 
 def _is_pod(consumer: ResourceClaimConsumerReference) -> bool:

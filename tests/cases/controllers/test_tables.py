@@ -3,12 +3,13 @@
 A table names its controllers, and what its cases show (`shows`): all of that is compared, nothing where `want` leaves
 it out. `given` is there before the controllers start. `do` is a list of steps, each followed by rest: `put` an object,
 `delete` one by `sort name`, `wait` seconds, `fail` requests of one verb and kind a number of times, `restart` the
-controllers. `calls`, if given, are the requests that the controllers made besides watching and telling. How objects are
+controllers. Each case is played in several orders in which the controllers hear of what is given: none may matter.
+`calls`, if given, are the requests that the controllers made besides watching and telling. How objects are
 written and shown stands in `world.py`.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from typing import Any
 import pytest
 import yaml
 
-from dray.api.core.kinds import EVENT
+from dray.api.core.kinds import EVENT, POD
 from dray.api.meta import DeleteOptions
+from dray.api.registry import AnyKind
+from dray.api.resource.kinds import RESOURCE_CLAIM
 from dray.client.port import ObjectName
 from dray.errors import Conflict
 from tests.cases.controllers.showing import SHOWS
@@ -73,8 +76,9 @@ async def step(crew: Crew, wire: Wire, action: Json) -> None:
     await crew.settle()
 
 
+@pytest.mark.parametrize("first", [(), (POD,), (RESOURCE_CLAIM,)], ids=["", "pods first", "claims first"])
 @pytest.mark.parametrize(("table", "case"), list(read_cases()))
-def test_it_comes_to_what_it_should(table: Json, case: Json) -> None:
+def test_it_comes_to_what_it_should(table: Json, case: Json, first: Sequence[AnyKind]) -> None:
     async def scenario() -> None:
         cluster, wire = Cluster(), Wire()
         cluster.before_call = wire
@@ -82,11 +86,11 @@ def test_it_comes_to_what_it_should(table: Json, case: Json) -> None:
             put(cluster, terse)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(cluster.serving())
-            crew = await stack.enter_async_context(working_crew(cluster, table["controllers"]))
+            crew = await stack.enter_async_context(working_crew(cluster, table["controllers"], first=first))
             for action in case.get("do", ()):
                 if action == "restart":
                     await crew.stop()
-                    crew = await stack.enter_async_context(working_crew(cluster, table["controllers"]))
+                    crew = await stack.enter_async_context(working_crew(cluster, table["controllers"], first=first))
                 else:
                     await step(crew, wire, action)
             want = case["want"]

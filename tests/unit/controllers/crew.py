@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from prometheus_client import CollectorRegistry
 
+from dray.api.registry import AnyKind
 from dray.client.port import Client
 from dray.client.retrying import Pace
 from dray.client.sharing import SharedInformers
@@ -26,13 +27,17 @@ _QUIET_ROUNDS = 30
 class Crew:
     """Controllers, the cluster they work on, and the clock they wait by."""
 
-    def __init__(self, cluster: Cluster, names: Sequence[str], client: Client | None = None) -> None:
+    def __init__(
+        self, cluster: Cluster, names: Sequence[str], client: Client | None = None, first: Sequence[AnyKind] = ()
+    ) -> None:
         self.cluster = cluster
         self.log = MemoryLog()
         self.registry = CollectorRegistry()
         effects = Effects(cluster.clock, SeededEntropy(7), self.log)
         client = client or Meddled(cluster)
         self._informers = SharedInformers(client, Pace(effects.clock, effects.entropy), self.log)
+        for kind in first:
+            self._informers.get(kind)
         commons = Commons(client, self._informers, effects, ControllerMetrics(self.registry))
         self.controllers = Controllers(commons, choose_controllers(names))
         self.task = asyncio.create_task(self._run())
@@ -72,10 +77,13 @@ class Crew:
 
 @asynccontextmanager
 async def working_crew(
-    cluster: Cluster, names: Sequence[str] = ("*",), client: Client | None = None
+    cluster: Cluster, names: Sequence[str] = ("*",), client: Client | None = None, first: Sequence[AnyKind] = ()
 ) -> AsyncIterator[Crew]:
-    """Controllers for the length of a block, on a server that is open; it begins once they have done what was to do."""
-    crew = Crew(cluster, names, client)
+    """Controllers for the length of a block, on a server that is open; it begins once they have done what was to do.
+
+    They hear of the kinds in `first` before they hear of others.
+    """
+    crew = Crew(cluster, names, client, first)
     try:
         await crew.settle()
         yield crew
