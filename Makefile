@@ -36,14 +36,17 @@ $(INSTALLED): requirements/dev.txt pyproject.toml
 demo: $(INSTALLED) ## show what dray does, on clusters that come and go (NAME=example for one)
 	@$(RUN) dray demo $(NAME)
 
+# A worker that is done takes over what others have not begun: tests with clusters of their own lie together and are long.
+SHARING = -n $(WORKERS) --dist worksteal
+
 # A test that hangs is shown with its stacks and fails, and the others go on.
 HANGS = -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
 
 test: $(INSTALLED) ## run the tests
-	$(RUN) pytest -n $(WORKERS) --hypothesis-profile ci $(HANGS)
+	$(RUN) pytest $(SHARING) --hypothesis-profile ci $(HANGS)
 
 soak: $(INSTALLED) ## run the full rounds: every test, long random histories
-	$(RUN) pytest -n $(WORKERS) --hypothesis-profile soak -m ''
+	$(RUN) pytest $(SHARING) --hypothesis-profile soak -m ''
 
 check: lint types imports ## lint, format, types and import contracts: what CI asks first
 
