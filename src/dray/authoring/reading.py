@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from dray.api.yamltext import YamlError
 from dray.authoring.drafts import Draft
 from dray.authoring.findings import Finding, find_rule
 from dray.authoring.planting import Planting, parse_tree
-from dray.authoring.sources import Chunk, split_source
+from dray.authoring.sources import Chunk, Slip, split_source
 from dray.authoring.tree import Tree
 
 __all__ = ["Document", "Manuscript", "find", "read_manuscript"]
+
+_ELLIPSES: Final = ("...", "\u2026")
 
 
 @dataclass(slots=True)
@@ -77,6 +80,12 @@ def read_manuscript(text: str, file: str) -> Manuscript:
 
 def _fill(manuscript: Manuscript, document: Document, planting: Planting) -> None:
     tree, document.tail, document.remarks = planting.tree, planting.tail, planting.remarks
+    for line in _drop_ellipses(tree):
+        slip = Slip(
+            "ellipsis", line, "an ellipsis stands for what is not shown", "write it out, or remove the ellipsis"
+        )
+        document.chunk.slips.append(slip)
+        manuscript.findings.append(find(slip.rule, manuscript.file, slip.line, slip.message, slip.hint))
     for part in tree.walk():
         if part.line in document.chunk.left_out and part.value in (None, {}, []):
             part.is_left_out = True
@@ -90,6 +99,22 @@ def _fill(manuscript: Manuscript, document: Document, planting: Planting) -> Non
             message = "an object is a map with apiVersion and kind, not a list or text"
             document.fault = document.fault or message
             manuscript.findings.append(find("not-an-object", manuscript.file, part.line, message))
+
+
+def _drop_ellipses(tree: Tree) -> Iterator[int]:
+    """Take out ellipses that are values to YAML, within brackets and braces. Their lines are returned."""
+    for part in list(tree.walk()):
+        shown = [each for each in part.items if each.raw not in _ELLIPSES]
+        if isinstance(part.value, list) and len(shown) < len(part.items):
+            yield part.line
+            part.value, part.is_left_out = shown, not shown
+        for name, each in list(part.fields.items()):
+            if name in _ELLIPSES and each.value is None:
+                yield each.line
+                del part.fields[name]
+            elif each.raw in _ELLIPSES:
+                yield each.line
+                each.value, each.is_left_out = None, True
 
 
 def _objects(tree: Tree) -> Iterator[Tree]:
