@@ -174,7 +174,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         "selector-fails",
-        _E,
+        _W,
         "An expression fails on every known device",
         "What it reads is not there, or of a type that cannot be compared so. The scheduler gives the pod up for it.",
     ),

@@ -133,8 +133,10 @@ class _Judgement:
         yield from self._about_schema()
         if self._draft.is_dropped or self._draft.refusal:
             return
+        unknown = {change.path for change in self._draft.changes if change.rule == "unknown-attribute"}
         for remark in remark_on(self._draft, self._around):
-            yield _finding(self._draft, remark)
+            if remark.rule != "selector-fails" or remark.part.path not in unknown:
+                yield _finding(self._draft, remark)
 
     def _finding(self, rule: str, path: str, line: int, message: str, hint: str = "") -> Finding:
         return _finding(self._draft, Remark(rule, Tree(None, line, path), message, hint))

@@ -229,7 +229,8 @@ class _Reading:
 
     def _note_unknown(self, facts: DriverFacts, name: str) -> None:
         known = facts.attributes if self._field == "attributes" else facts.capacities
-        near = suggest(name, known)
+        owns = {each.rpartition("/")[2]: each for each in sorted(known)}
+        near = owns.get(suggest(self._name or "", owns), "")
         what = "attribute" if self._field == "attributes" else "capacity"
         message = f"unknown {what} {name}: no device of {self._driver} in {facts.source} has it"
         guess = ""

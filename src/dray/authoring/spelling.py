@@ -16,7 +16,7 @@ __all__ = ["find_meant", "suggest"]
 MIN_WORD: Final = 4
 """Letters of a word that may have a slip: a change in fewer makes another word."""
 
-MIN_LIKENESS: Final = 0.75
+MIN_LIKENESS: Final = 0.8
 
 _SEPARATORS = re.compile(r"[.\-_/]")
 

@@ -235,11 +235,23 @@ def _scalar(value: Json) -> str:
         return value
     if value.isprintable() and '"' in value and value.strip() == value:
         return "'" + value.replace("'", "''") + "'"
-    return json.dumps(value, ensure_ascii=not value.isprintable())
+    return '"' + "".join(map(_escape, value)) + '"'
+
+
+def _escape(char: str) -> str:
+    """A character within double quotes."""
+    if char in '"\\':
+        return f"\\{char}"
+    if char.isprintable():
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _is_plain(value: str) -> bool:
     if not _PLAIN.fullmatch(value) or value.endswith((" ", ":")) or value.startswith(("---", "...")):
+        return False
+    if " #" in value or ": " in value:
         return False
     resolvers = YamlLoader.yaml_implicit_resolvers
     candidates = [*resolvers.get(value[:1], ()), *resolvers.get(None, ())]

@@ -76,4 +76,4 @@ def _read(file: str) -> list[Manifest]:
     except UnicodeDecodeError as fault:
         raise refuse(f"{file} is not text in UTF-8", hint="name a file with YAML or JSON") from fault
     except ManifestError as fault:
-        raise refuse(str(fault), hint=f"dray check -f {file} says what is wrong") from fault
+        raise refuse(str(fault), hint=f"dray lint -f {file} says what is wrong, and what to write") from fault

@@ -5,8 +5,9 @@ acted. What an answer means is not decided here.
 """
 
 import asyncio
+import re
 import ssl
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import urlsplit
@@ -33,8 +34,11 @@ __all__ = [
     "Transport",
     "explain_fault",
     "open_transport",
+    "read_warnings",
 ]
 
+_WARNING = re.compile(r'\b299 \S+ "((?:[^"\\]|\\.)*)"')
+_ESCAPED = re.compile(r"\\(.)")
 _CONNECT_SECONDS: Final = 10.0
 _KEEP_ALIVE_SECONDS: Final = 20.0
 """Idle connections are dropped before servers and balancers do it, lest a write be lost in one that is just closing."""
@@ -76,6 +80,15 @@ class HttpAnswer(Struct, frozen=True):
     code: int
     headers: Mapping[str, str]
     body: bytes
+    warnings: tuple[str, ...] = ()
+    """What the server warns of, as kubectl would print it."""
+
+
+def read_warnings(headers: Iterable[str]) -> Iterator[str]:
+    """The texts in Warning headers: `299 - "resource.k8s.io/v1beta1 is deprecated"`. Others than 299 are of proxies."""
+    for header in headers:
+        for text in _WARNING.findall(header):
+            yield _ESCAPED.sub(r"\1", text)
 
 
 class Transport:
@@ -100,7 +113,9 @@ class Transport:
 
     async def _exchange(self, call: HttpCall, limits: HttpLimits) -> HttpAnswer:
         response = await self._respond(call)
-        return HttpAnswer(response.status, response.headers, await self._read(response, limits.answer_bytes))
+        warnings = tuple(read_warnings(response.headers.getall("Warning", ())))
+        body = await self._read(response, limits.answer_bytes)
+        return HttpAnswer(response.status, response.headers, body, warnings)
 
     async def open_stream(self, call: HttpCall, limits: HttpLimits) -> "HttpStream | HttpAnswer":
         """Send a call and hold the answer open; a refusal is read whole. Raises Unreachable."""

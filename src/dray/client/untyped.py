@@ -22,7 +22,7 @@ from dray.client.transport import HttpCall
 from dray.client.watchlines import LineSplitter
 from dray.errors import Gone
 
-__all__ = ["Place", "Selection", "TableAnswer", "TableColumn", "TableRow", "UntypedClient", "WatchedRows"]
+__all__ = ["Applied", "Place", "Selection", "TableAnswer", "TableColumn", "TableRow", "UntypedClient", "WatchedRows"]
 
 _TABLE: Final = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 _PAGE: Final = "500"
@@ -40,6 +40,14 @@ class Selection(Struct, frozen=True):
     name: str = ""
     labels: str = ""
     fields: str = ""
+
+
+class Applied(Struct, frozen=True):
+    """What came of applying an object: whether it is new, as it is now, and what the server warns of."""
+
+    is_new: bool
+    body: bytes
+    warnings: tuple[str, ...]
 
 
 class Place(Struct, frozen=True, rename="camel"):
@@ -167,11 +175,11 @@ class UntypedClient:
                         raise describe_status(msgspec.json.decode(event.object, type=Status))
                     yield WatchedRows(event.type, _decode_table(bytes(event.object)))
 
-    async def apply(self, path: str, body: bytes, query: Mapping[str, str]) -> tuple[bool, bytes]:
-        """Apply an object on the server; whether it is new, and as it is now. Raises Conflict, Invalid, Forbidden."""
+    async def apply(self, path: str, body: bytes, query: Mapping[str, str]) -> Applied:
+        """Apply an object on the server. Raises Conflict, Invalid, Forbidden."""
         text = _join(query)
         answer = await self._http.call(HttpCall("PATCH", path, text, body, PatchType.APPLY, is_repeatable=True))
-        return answer.code == _CREATED, answer.body
+        return Applied(answer.code == _CREATED, answer.body, answer.warnings)
 
     async def delete(self, path: str, options: DeleteOptions, query: Mapping[str, str]) -> Place:
         """Ask for an object to go; what it was, as far as the server says so. Raises NotFound."""

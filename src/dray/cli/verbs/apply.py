@@ -90,15 +90,17 @@ class _Applying:
         try:
             resource = resources.find_kind(head.api_version, head.kind)
             path = self._find_path(resource, default, head)
-            is_new, body = await client.apply(path, manifest.json, self._query)
+            answer = await client.apply(path, manifest.json, self._query)
         except (ApiError, DrayError) as fault:
             self.failures += 1
             hint = "--force-conflicts, which takes the fields over" if isinstance(fault, Conflict) else ""
             complain(self.ctx, fault, place=manifest.place, hint=hint)
             return
-        self.applied.append((resource, body))
+        for warning in answer.warnings:
+            typer.echo(f"warning: {warning}", err=True)
+        self.applied.append((resource, answer.body))
         if not self.is_quiet:
-            done = "created" if is_new else "applied"
+            done = "created" if answer.is_new else "applied"
             typer.echo(f"{resource.title}/{head.metadata.name} {done}{' (dry run)' if self.is_dry_run else ''}")
 
     def _find_path(self, resource: "Resource", default: str, head: ManifestHead) -> str:
