@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from dray.authoring.planting import parse_tree
-from dray.authoring.tree import Tree, plant
+from dray.authoring.tree import Json, Tree, plant
 from dray.authoring.yamlwriting import write_inline, write_yaml
 
 TEXT = """\
@@ -97,8 +97,9 @@ def test_odd_yaml_says_the_same_after_a_change(text: str) -> None:
     want = tree.plain()
     assert parse_plain(write_yaml(tree, tail)) == want
     if isinstance(want, dict):
-        tree.put("added", {"list": [1, {"x": "y: z"}]})
-        assert parse_plain(write_yaml(tree, tail)) == {**want, "added": {"list": [1, {"x": "y: z"}]}}
+        added: Json = {"list": [1, {"x": "y: z"}]}
+        tree.put("added", added)
+        assert parse_plain(write_yaml(tree, tail)) == want | {"added": added}
 
 
 def parse_plain(text: str) -> object:
