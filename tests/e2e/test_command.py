@@ -125,3 +125,12 @@ def test_log_lines_go_to_standard_error() -> None:
     done = dray("--log", "json", "--log-level", "debug", "check", "-f", "-", stdin=VALID)
     assert json.loads(done.stderr)["message"] == "object checked"
     assert "object checked" not in done.stdout
+
+
+@pytest.mark.parametrize("form", [["--json"], ["-o", "json"]])
+def test_scheduling_is_measured(form: list[str]) -> None:
+    done = dray("bench", "scheduling", "--nodes", "2", "--pods", "6", *form)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert (figures["nodes"], figures["pods"]) == (2, 6)
+    assert figures["pods_per_second"] > 0

@@ -22,6 +22,7 @@ def measure(
     nodes: Annotated[int, typer.Option("--nodes", min=1, help="Nodes, with ten devices each.")] = 500,
     pods: Annotated[int, typer.Option("--pods", min=1, help="Pods, with a claim each.")] = 2500,
     output: Annotated[Output, typer.Option("--output", "-o", help="How to print the answer.")] = Output.TEXT,
+    is_json: Annotated[bool, typer.Option("--json", help="The same as -o json.")] = False,
 ) -> None:
     """Create pods with claims in a cluster of its own, and say how soon they are on nodes.
 
@@ -38,7 +39,7 @@ def measure(
 
     with show_progress("measuring"):
         figures = measure_scheduling(nodes, pods)
-    if output is Output.JSON:
+    if is_json or output is Output.JSON:
         typer.echo(render_json(figures.to_facts()), nl=False)
         return
     for name, value in figures.to_facts().items():
