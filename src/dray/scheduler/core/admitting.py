@@ -47,8 +47,7 @@ def admit_pod(state: SchedulerState, pod: Pod, now: float) -> None:
     if entry.place is Place.GATED:
         _place(state, entry, now)
     else:
-        # It may have become like others than it was, so it is tried for itself.
-        state.queue.wake_alone(entry, now, "TargetPodUpdate")
+        state.queue.part(entry, now, "TargetPodUpdate")
 
 
 def readmit(state: SchedulerState, key: str, now: float) -> None:

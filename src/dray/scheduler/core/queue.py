@@ -167,6 +167,12 @@ class Queue:
         if entry.place is Place.UNSCHEDULABLE:
             self._move(entry, now, cause)
 
+    def part(self, entry: Entry, now: float, cause: str) -> None:
+        """An entry changed: it is tried for itself, and stands for none of those that it was like."""
+        self.wake_alone(entry, now, cause)
+        self._pass_on(entry, now)
+        entry.likeness = None
+
     def note_obstacles(self, entry: Entry, plugins: frozenset[str]) -> None:
         """A resting entry was looked at again, and these refuse it now: from here on they concern it and its likes."""
         kin = self._kin_of(entry)
