@@ -66,6 +66,7 @@ class ClaimKeeper:
         self._busy: dict[str, asyncio.Event] = {}
         self._on_released = on_released
         self.claims: PreparedClaims = checkpoint.load_claims()
+        self._metrics.note_claims(drivers.node, self.claims)
 
     async def prepare(self, pod: Pod) -> None:
         """Make the devices of a pod's claims ready. Raises PreparationFailed.

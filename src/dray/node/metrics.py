@@ -47,6 +47,7 @@ class NodeMetrics:
             for operation in ("prepare", "unprepare")
         }
         self._claims: dict[str, Counts[str]] = {}
+        self._totals: Counts[str] = Counts()
 
     def note_operation(self, name: str, seconds: float, *, is_error: bool) -> None:
         """All claims of a pod were prepared or released, or failed to be."""
@@ -61,7 +62,7 @@ class NodeMetrics:
         self._skips[operation].labels(driver).inc()
 
     def note_claims(self, node: str, claims: PreparedClaims) -> None:
-        """The claims that a node holds have changed."""
+        """The claims that a node holds have changed. A driver without claims is not told of; the total always is."""
         now: Counts[str] = Counts()
         for record in claims.select():
             now.update({_TOTAL: 1} | dict.fromkeys(record.drivers, 1))
@@ -69,4 +70,8 @@ class NodeMetrics:
         if now:
             self._claims[node] = now
         for name in now.keys() | before.keys():
-            self._in_use.labels(name).inc(now[name] - before[name])
+            self._totals[name] += now[name] - before[name]
+            if self._totals[name] or name == _TOTAL:
+                self._in_use.labels(name).set(self._totals[name])
+            else:
+                self._in_use.remove(name)
