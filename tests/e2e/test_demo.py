@@ -34,7 +34,7 @@ def list_commands(text: str) -> list[str]:
 
 
 def test_make_runs_the_demo() -> None:
-    words = ["make", "-n", "demo", f"VENV={sys.prefix}"]
+    words = ["make", "--no-print-directory", "-n", "demo", f"VENV={sys.prefix}"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1].split() == [f"{sys.prefix}/bin/python", "-m", "dray", "demo"]
 

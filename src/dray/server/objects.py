@@ -34,8 +34,8 @@ class ObjectView:
         self._latest = LatestState()
         self._revision = revision
         self._decoded: dict[tuple[int, Key], tuple[Record, ApiObject]] = {}
-        self._passed: dict[tuple[Key, int], ApiObject] = {}
-        """By the revision that is shown with them."""
+        self._passed: dict[tuple[Key, int, int], ApiObject] = {}
+        """By the revision of their record and that shown with them, which is later for what leaves a view."""
         self._foreseen: dict[Key, tuple[Put, ApiObject]] = {}
 
     def apply(self, changes: Sequence[Change]) -> None:
@@ -45,7 +45,7 @@ class ObjectView:
             if change.previous is not None:
                 passed = self._decoded.pop((0, change.key), None)
                 if passed is not None:
-                    self._pass(change.key, passed[0].revision, passed[1])
+                    self._pass((change.key, passed[0].revision, passed[0].revision), passed[1])
             foreseen = self._foreseen.pop(change.key, None)
             if foreseen is not None and change.record is not None and _is_of(foreseen[0], change.record):
                 self._keep((0, change.key), change.record, _stamp(foreseen[1], change.revision))
@@ -104,17 +104,18 @@ class ObjectView:
         """The object of a record that is not the latest any more, as it is shown with a revision."""
         if not form.is_own:
             return form.decode(record.body_at(revision))
-        thing = self._passed.get((record.key, revision))
+        place = (record.key, record.revision, revision)
+        thing = self._passed.get(place)
         if thing is None:
-            before = self._passed.get((record.key, record.revision))
+            before = self._passed.get((record.key, record.revision, record.revision))
             thing = form.decode(record.body_at(revision)) if before is None else _stamp(before, revision)
-            self._pass(record.key, revision, thing)
+            self._pass(place, thing)
         return thing
 
-    def _pass(self, key: Key, revision: int, thing: ApiObject) -> None:
+    def _pass(self, place: tuple[Key, int, int], thing: ApiObject) -> None:
         if len(self._passed) >= _MAX_PASSED:
             del self._passed[next(iter(self._passed))]
-        self._passed[key, revision] = thing
+        self._passed[place] = thing
 
     def _keep(self, place: tuple[int, Key], record: Record, thing: ApiObject) -> None:
         if len(self._decoded) >= MAX_DECODED:
