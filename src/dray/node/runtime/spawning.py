@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,8 +53,20 @@ class Spawner:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spawner")
 
     async def spawn(self, order: ProcessOrder) -> subprocess.Popen[bytes]:
-        """Start a process. Raises OSError where it cannot be started."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, _spawn, order)
+        """Start a process. Raises OSError where it cannot be started. One that nobody waits for any more is ended."""
+        begun = self._thread.submit(_spawn, order)
+        try:
+            return await asyncio.wrap_future(begun)
+        except asyncio.CancelledError:
+            begun.add_done_callback(_discard)
+            raise
+
+
+def _discard(begun: Future[subprocess.Popen[bytes]]) -> None:
+    """End a process that was started too late, if it was."""
+    if not begun.cancelled() and begun.exception() is None:
+        with begun.result() as process:
+            kill_session(process.pid)
 
 
 def _spawn(order: ProcessOrder) -> subprocess.Popen[bytes]:
