@@ -75,10 +75,7 @@ def test_a_device_fails_and_its_pod_is_evicted(dray_cluster: Cluster) -> None:
     (device,) = dray_cluster.devices("first")
     dray_cluster.fail_device(device, reason="lost")
 
-    def is_evicted(shown: dict[str, Any]) -> bool:
-        return any(each["type"] == "DisruptionTarget" for each in shown["status"].get("conditions", []))
-
-    assert dray_cluster.wait("pod", "first", is_evicted)
+    dray_cluster.wait_gone("pod", "first")
     dray_cluster.heal_device(device)
 
 
@@ -89,6 +86,8 @@ def test_what_is_not_wanted_in_time_is_told_with_events(dray_cluster: Cluster) -
     dray_cluster.wait_unschedulable("second")
     with pytest.raises(AssertionError, match=r"FailedScheduling: 0/1 nodes are available"):
         dray_cluster.wait("pod", "second", lambda shown: shown["status"]["phase"] == "Running", seconds=0.2)
+    with pytest.raises(AssertionError, match=r"second is not gone within"):
+        dray_cluster.wait_gone("pod", "second", seconds=0.01)
     with pytest.raises(AssertionError, match="not found"):
         dray_cluster.wait("pod", "third", lambda _: True, seconds=0.01)
 

@@ -135,7 +135,24 @@ class Cluster:
         try:
             return self._thread.call(work, seconds)
         except TimeoutError:
-            raise AssertionError(self._explain(found, place, seconds)) from None
+            raise AssertionError(self._explain(found, place, f"is not as wanted within {seconds:g} s")) from None
+
+    def wait_gone(
+        self, kind: str, name: str, *, namespace: str | None = None, seconds: float = _PATIENCE_SECONDS
+    ) -> None:
+        """Wait until an object is gone: an evicted pod, say. At once if there is none.
+
+        Raises AssertionError, with the events about it, if that takes longer than `seconds`.
+        """
+        found, place = self._find(kind, name, namespace)
+
+        async def work(inside: Inside) -> None:
+            await wait_gone(inside.client, inside.premises.informers, found, place)
+
+        try:
+            self._thread.call(work, seconds)
+        except TimeoutError:
+            raise AssertionError(self._explain(found, place, f"is not gone within {seconds:g} s")) from None
 
     def wait_pod(self, name: str, phase: str = "Running") -> Json:
         """Wait until a pod is in a phase."""
@@ -216,20 +233,19 @@ class Cluster:
                 await delete_object(client, informers, kind, ObjectName(name))
             except NotFound:
                 continue
-        await wait_gone(informers, NAMESPACE, namespace, uid)
+        await wait_gone(client, informers, NAMESPACE, namespace, uid)
 
     def _find(self, kind: str, name: str, namespace: str | None) -> tuple[AnyKind, ObjectName]:
         found = find_kind(kind)
         return found, ObjectName(name, (namespace or self.namespace) if found.is_namespaced else "")
 
-    def _explain(self, kind: AnyKind, name: ObjectName, seconds: float) -> str:
+    def _explain(self, kind: AnyKind, name: ObjectName, fault: str) -> str:
         async def work(inside: Inside) -> str:
             try:
                 status = show(kind, await inside.client.get(kind, name)).get("status", {})
-            except NotFound as fault:
-                return fault.message
+            except NotFound as absence:
+                return absence.message
             events = await describe_events(inside.client, name)
             return f"{status}\n{events}" if events else str(status)
 
-        title = f"{kind.singular} {name.name} is not as wanted within {seconds:g} s"
-        return f"{title}: {self._call(work)}{self._thread.errors}"
+        return f"{kind.singular} {name.name} {fault}: {self._call(work)}{self._thread.errors}"

@@ -7,7 +7,7 @@ their group, `events.events.k8s.io`.
 
 import difflib
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Final
 
 import msgspec
@@ -21,7 +21,7 @@ from dray.api.yamltext import parse_yaml_documents
 from dray.client.changes import ChangeQueue
 from dray.client.port import Client, ListOptions, ObjectName, Patch, PatchType, WriteOptions
 from dray.client.sharing import SharedInformers
-from dray.errors import DrayError
+from dray.errors import DrayError, NotFound
 from dray.server.desk import Desk
 from dray.server.endpoints import Target
 from dray.server.podstreams import read_log
@@ -136,16 +136,15 @@ async def delete_object(client: Client, informers: SharedInformers, kind: AnyKin
     """Delete an object, and wait until it is gone. Raises NotFound."""
     found: ApiObject = await client.get(kind, name)
     await client.delete(kind, name)
-    await wait_gone(informers, kind, name, found.metadata.uid)
+    await wait_gone(client, informers, kind, name, found.metadata.uid)
 
 
-async def wait_gone(informers: SharedInformers, kind: AnyKind, name: ObjectName, uid: str) -> None:
-    """Wait until the object that had this uid is no longer there."""
-    informer = informers.get(kind)
-    await informer.synced.wait()
+async def wait_gone(client: Client, informers: SharedInformers, kind: AnyKind, name: ObjectName, uid: str = "") -> None:
+    """Wait until there is no object of this name, or another than the one of this uid."""
     async with _following(informers, kind) as changes:
-        while (found := informer.view.find(name)) is not None and found.metadata.uid == uid:
-            await changes.get()
+        with suppress(NotFound):
+            while (await client.get(kind, name)).metadata.uid == uid or not uid:
+                await changes.get()
 
 
 async def describe_events(client: Client, name: ObjectName) -> str:
