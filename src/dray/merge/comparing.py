@@ -56,29 +56,25 @@ class _Walk:
         self.removed: set[Path] = set()
 
     def visit(self, schema: Schema, old: Any, new: Any, path: Path) -> None:
-        if old is not ABSENT and new is not ABSENT and is_same(old, new):
+        if old is ABSENT:
+            _note_all(schema, new, path, self.added)
+            return
+        if new is ABSENT:
+            _note_all(schema, old, path, self.removed)
+            return
+        if is_same(old, new):
             return
         if isinstance(schema, Anything) and _differ_in_kind(old, new):
             self._visit_resolved(resolve(schema, old), old, new, path)
-        self._visit_resolved(resolve(schema, old if new is ABSENT or new is None else new), old, new, path)
+        self._visit_resolved(resolve(schema, old if new is None else new), old, new, path)
 
     def _visit_resolved(self, schema: Schema, old: Any, new: Any, path: Path) -> None:
         if isinstance(schema, ObjectSchema) and not schema.is_atomic and (_fields(old) or _fields(new)):
             self._visit_fields(schema, _fields(old), _fields(new), path)
-            self._note_presence(old, new, path)
         elif isinstance(schema, ListSchema) and is_granular(schema) and (_items(old) or _items(new)):
             self._visit_items(schema, _items(old), _items(new), path)
-            self._note_presence(old, new, path)
-        elif not self._note_presence(old, new, path):
+        else:
             self.modified.add(path)
-
-    def _note_presence(self, old: Any, new: Any, path: Path) -> bool:
-        """Whether the value is on one side only."""
-        if old is ABSENT:
-            self.added.add(path)
-        elif new is ABSENT:
-            self.removed.add(path)
-        return old is ABSENT or new is ABSENT
 
     def _visit_fields(self, schema: ObjectSchema, old: JsonObject, new: JsonObject, path: Path) -> None:
         for name in (*old, *(each for each in new if each not in old)):
@@ -99,12 +95,31 @@ class _Walk:
                 self.modified.add(path)
         elif len(old) > 1:
             if new:
-                self.visit(schema.item, ABSENT, new[0], path)
+                _note_all(schema.item, new[0], path, self.added)
             self.removed.add(path)
         else:
             if old:
-                self.visit(schema.item, old[0], ABSENT, path)
+                _note_all(schema.item, old[0], path, self.removed)
             self.added.add(path)
+
+
+def _note_all(schema: Schema, value: Any, path: Path, paths: set[Path]) -> None:
+    """Collect the path to a value and those to all of its parts. Items that share an identity have none."""
+    paths.add(path)
+    if not value:
+        return
+    resolved = resolve(schema, value)
+    if isinstance(value, dict):
+        if isinstance(resolved, ObjectSchema) and not resolved.is_atomic:
+            for name, each in value.items():
+                _note_all(resolved.schema_of(name), each, (*path, field_step(name)), paths)
+    elif isinstance(value, list) and isinstance(resolved, ListSchema) and is_granular(resolved):
+        for step, items in _group(resolved, value).items():
+            below = (*path, step)
+            if len(items) == 1:
+                _note_all(resolved.item, items[0], below, paths)
+            else:
+                paths.add(below)
 
 
 def _group(schema: ListSchema, items: list[Any]) -> dict[str, list[Any]]:

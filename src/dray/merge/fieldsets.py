@@ -36,7 +36,8 @@ def drop_below(fields: FieldSet, roots: FieldSet) -> FieldSet:
     """The fields that are neither one of `roots` nor below one."""
     if not roots:
         return fields
-    return frozenset(path for path in fields if not any(path[:length] in roots for length in range(1, len(path) + 1)))
+    lengths = {len(root) for root in roots}
+    return frozenset(path for path in fields if all(path[:length] not in roots for length in lengths))
 
 
 class Tree:

@@ -1,7 +1,7 @@
 """What a value is by its schema: whether it fits, which step leads to an item of a list, which fields it has."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -108,35 +108,38 @@ def check_value(schema: Schema, value: Any) -> list[str]:
     return [f"{path}: {detail}" if path else detail for path, detail in _check(schema, value)]
 
 
-def _check(schema: Schema, value: Any) -> Iterator[tuple[str, str]]:
+_Faults = Sequence[tuple[str, str]]
+"""Paths and what is wrong there. No generators: nearly always there is nothing wrong, and that is quickly said."""
+
+
+def _check(schema: Schema, value: Any) -> _Faults:
     resolved = resolve(schema, value)
     if value is None:
-        return
+        return ()
     if isinstance(resolved, Scalar):
         fault = _find_scalar_fault(resolved, value)
-        if fault:
-            yield "", fault
-    elif isinstance(resolved, ListSchema):
+        return [("", fault)] if fault else ()
+    if isinstance(resolved, ListSchema):
         if isinstance(value, list):
-            yield from _check_items(resolved, value)
-        else:
-            yield "", f"expected list, got &{{{format_plain(value)}}}"
-    elif isinstance(value, dict):
-        yield from _check_fields(resolved, value)
-    else:
-        yield "", f"expected map, got &{{{format_plain(value)}}}"
+            return _check_items(resolved, value)
+        return [("", f"expected list, got &{{{format_plain(value)}}}")]
+    if isinstance(value, dict):
+        return _check_fields(resolved, value)
+    return [("", f"expected map, got &{{{format_plain(value)}}}")]
 
 
-def _check_fields(schema: ObjectSchema, value: JsonObject) -> Iterator[tuple[str, str]]:
+def _check_fields(schema: ObjectSchema, value: JsonObject) -> _Faults:
+    faults: list[tuple[str, str]] = []
     for name, each in value.items():
         if schema.element is None and name not in schema.fields:
-            yield f".{name}", "field not declared in schema"
-            return
-        for path, detail in _check(schema.schema_of(name), each):
-            yield f".{name}{path}", detail
+            faults.append((f".{name}", "field not declared in schema"))
+            break
+        faults += [(f".{name}{path}", detail) for path, detail in _check(schema.schema_of(name), each)]
+    return faults
 
 
-def _check_items(schema: ListSchema, items: list[Any]) -> Iterator[tuple[str, str]]:
+def _check_items(schema: ListSchema, items: list[Any]) -> _Faults:
+    faults: list[tuple[str, str]] = []
     seen: set[str] = set()
     for index, item in enumerate(items):
         step = f"i:{index}"
@@ -144,13 +147,13 @@ def _check_items(schema: ListSchema, items: list[Any]) -> Iterator[tuple[str, st
             try:
                 step = _item_step(schema, index, item)
             except TypeFault as fault:
-                yield "", str(fault)
-                return
+                faults.append(("", str(fault)))
+                break
             if step in seen:
-                yield "", f"duplicate entries for key {format_step(step)}"
+                faults.append(("", f"duplicate entries for key {format_step(step)}"))
             seen.add(step)
-        for path, detail in _check(schema.item, item):
-            yield f"{format_step(step)}{path}", detail
+        faults += [(f"{format_step(step)}{path}", detail) for path, detail in _check(schema.item, item)]
+    return faults
 
 
 def _find_scalar_fault(scalar: Scalar, value: Any) -> str:

@@ -17,6 +17,7 @@ from dray.api.meta import ApiObject, ManagedFieldsEntry
 from dray.api.struct import ApiStruct
 from dray.merge.apply import NEVER_OWNED, UNKNOWN_WRITER, Writer
 from dray.merge.comparing import Comparison, compare
+from dray.merge.elements import Path
 from dray.merge.fieldsets import NO_FIELDS, FieldSet, decode_fields, encode_fields
 from dray.merge.ownership import APPLY, MAX_UPDATE_ENTRIES, UPDATE
 from dray.merge.scopes import WriteScope
@@ -151,12 +152,20 @@ def _take(entry: ManagedFieldsEntry, gone: FieldSet) -> ManagedFieldsEntry | Non
     """The entry without what has changed or is gone. None if nothing is left."""
     text = bytes(entry.fields_v1)
     # Entries are written by us alone, so each step of theirs stands there in the one spelling that it has.
-    if not any(all(_spell(step) in text for step in reversed(path)) for path in gone):
+    if not any(_may_name(text, path) for path in gone):
         return entry
     left = _change(text, gone, NO_FIELDS)
     if left == _NOTHING:
         return None
     return entry if left == text else replace(entry, fields_v1=msgspec.Raw(left))
+
+
+def _may_name(text: bytes, path: Path) -> bool:
+    """Whether all steps of a path stand in a text."""
+    for spelled in _spell(path):  # noqa: SIM110 - this is asked often, and a generator costs more than the answer
+        if spelled not in text:
+            return False
+    return True
 
 
 def _change(text: bytes, gone: FieldSet, gained: FieldSet) -> bytes:
@@ -179,8 +188,9 @@ def _place(entry: ManagedFieldsEntry) -> tuple[str, int, str, str]:
 
 
 @lru_cache(maxsize=_CACHED)
-def _spell(step: str) -> bytes:
-    return msgspec.json.encode(step)
+def _spell(path: Path) -> tuple[bytes, ...]:
+    """The steps as they stand in an entry: first those that few entries have."""
+    return tuple(msgspec.json.encode(step) for step in reversed(path))
 
 
 @lru_cache(maxsize=_CACHED)
