@@ -1,9 +1,14 @@
 """What the whole suite shares: how long hypothesis searches, and goldens."""
 
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Shells let what runs in the background ignore Ctrl-C, and so would every process that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadlines: time limits live in `make bench` alone. On a busy machine drawing may be slow, which is no fault.
 _PATIENT = (HealthCheck.too_slow,)
