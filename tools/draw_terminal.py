@@ -124,6 +124,7 @@ def draw(session: list[tuple[str, str]]) -> str:
     for index, (command, printed) in enumerate(session):
         console.print(*([""] if index else []), Text.assemble(("$ ", "bright_black"), (command, "bold")), sep="\n")
         console.print(Text.from_ansi(printed.rstrip("\n")))
+    console.print()  # what hangs below the last line is cut off with what follows it
     return console.export_svg(title="dray", theme=_THEME, code_format=_FORMAT, unique_id="dray")
 
 

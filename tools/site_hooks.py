@@ -40,6 +40,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         target = (folder / match[2].partition("#")[0]).resolve()
         if target.is_relative_to(DOCS):
             return match[0]
-        return f"{match[1]} (`{target.relative_to(DOCS.parent).as_posix()}`)"
+        path = target.relative_to(DOCS.parent).as_posix()
+        return f"`{path}`" if match[1] == path else f"{match[1]} (`{path}`)"
 
     return LINK.sub(name, markdown)

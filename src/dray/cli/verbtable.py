@@ -22,57 +22,25 @@ class Verb(NamedTuple):
 
 
 VERBS: Final[dict[str, Verb]] = {
-    "apply": Verb(
-        "apply:apply_files",
-        "Create objects, or change them to what manifests say, in the order in which they are written.",
-    ),
-    "backup": Verb(
-        "backup:write_backup",
-        "Copy all objects into a file, while dray runs or not; the copy is checked from end to end.",
-    ),
+    "apply": Verb("apply:apply_files", "Create objects, or change them to what manifests say."),
+    "backup": Verb("backup:write_backup", "Copy all objects into a file, while dray runs or not."),
     "bench": Verb("bench:bench", "Measure how fast dray is on this machine."),
-    "check": Verb(
-        "check:check_files", "Check objects as an API server would, without one, and print every fault of each."
-    ),
+    "check": Verb("check:check_files", "Check objects as an API server would, without one."),
     "config": Verb("config:config", "See the settings in force."),
-    "convert": Verb(
-        "convert:convert_files", "Rewrite manifests of any version of DRA for v1, with a comment on each change."
-    ),
-    "delete": Verb("delete:delete_objects", "Delete objects, by manifest or by name, and wait until they are gone."),
-    "demo": Verb(
-        "demo:run_demo", "Show what dray does, on clusters that come and go: each command is run before your eyes."
-    ),
+    "convert": Verb("convert:convert_files", "Rewrite manifests of any version of DRA for v1."),
+    "delete": Verb("delete:delete_objects", "Delete objects by manifest or name; wait until they are gone."),
+    "demo": Verb("demo:run_demo", "Show what dray does, on clusters that come and go."),
     "device": Verb("device:device", "Have simulated devices fail and heal."),
-    "devices": Verb(
-        "devices:show_devices",
-        "Show who holds which device: each node as a tree, with the claims and pods that have devices, and what ails "
-        "them.",
-    ),
+    "devices": Verb("devices:show_devices", "Show who holds which device, and what ails it."),
     "down": Verb("down:end", "End what runs on a data directory, in good order, and wait for it."),
     "driver": Verb("driver:driver", "Write drivers of devices."),
-    "explain": Verb(
-        "explain:explain",
-        "Say why a pod or a claim waits, what would help, or where it would go and which devices it would get.",
-    ),
-    "get": Verb(
-        "get:get_objects", "Print objects of any kind that the server serves, as tables of the server's own or whole."
-    ),
-    "lint": Verb(
-        "lint:lint_files",
-        "Find everything that is wrong with manifests of any version of DRA, or worth knowing, in one go.",
-    ),
+    "explain": Verb("explain:explain", "Say why a pod or a claim waits, and what would help."),
+    "get": Verb("get:get_objects", "Print objects of any kind, as the server's tables or whole."),
+    "lint": Verb("lint:lint_files", "Find all that is wrong with manifests of any version of DRA."),
     "logs": Verb("logs:show_logs", "Print the log of a container of a pod."),
-    "restore": Verb(
-        "backup:restore_file",
-        "Put a backup in the place of all objects, while dray does not run; what was there stays beside it.",
-    ),
-    "status": Verb(
-        "status:show_status",
-        "Say what runs on a data directory, how it is reached, and what is in the cluster.",
-    ),
-    "up": Verb(
-        "up:run", "Run a cluster until interrupted: API server, controllers, scheduler, and nodes with devices."
-    ),
+    "restore": Verb("backup:restore_file", "Put a backup in the place of all objects; dray must not run."),
+    "status": Verb("status:show_status", "Say what runs on a data directory, and what is in the cluster."),
+    "up": Verb("up:run", "Run a cluster until interrupted, or in the background."),
     "version": Verb("version:show_version", "Say which version of dray this is, and which Kubernetes it follows."),
 }
 

@@ -83,7 +83,7 @@ def load_connection(places: KubeconfigPlaces, overrides: Overrides | None = None
         connection = connect_to_own_cluster(places.own_cluster)
         return replace(connection, namespace=overrides.namespace or connection.namespace)
     looked = ", ".join(map(str, _list_files(places))) or "no place to look at"
-    hint = "write one with `dray up --kubeconfig-out FILE`, or name one with --kubeconfig or KUBECONFIG"
+    hint = "`dray up -d` starts a cluster and says where its kubeconfig is; name one with --kubeconfig or KUBECONFIG"
     raise KubeconfigError(looked, "no kubeconfig there", hint=hint)
 
 

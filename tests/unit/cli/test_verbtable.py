@@ -24,6 +24,12 @@ def test_the_list_of_verbs_says_what_the_verb_says(name: str) -> None:
     assert " ".join(first.split()) == VERBS[name].help
 
 
+def test_the_list_of_verbs_cuts_nothing_off() -> None:
+    usage, *rest = render_help([]).splitlines()
+    assert usage == "Usage: dray [OPTIONS] COMMAND [ARGS]..."
+    assert [line for line in rest if "..." in line] == []
+
+
 def test_groups_keep_their_verbs() -> None:
     group = load_verb("bench")
     assert isinstance(group, TyperGroup)

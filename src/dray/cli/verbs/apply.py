@@ -41,10 +41,10 @@ def apply_files(  # noqa: PLR0913  # one parameter for each option
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
-    """Create objects, or change them to what manifests say, in the order in which they are written.
+    """Create objects, or change them to what manifests say.
 
-    Merging is the server's (server-side apply), with `dray` as the manager of fields. What fails is said, and the rest
-    goes on.
+    Objects come in the order in which they are written. Merging is the server's (server-side apply), with `dray` as
+    the manager of fields. What fails is said, and the rest goes on.
 
     \b
       dray apply -f pod.yaml                       what a file says

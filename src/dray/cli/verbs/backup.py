@@ -27,7 +27,9 @@ def write_backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write; replaced if it is there.")],
     data_dir: DataDir = Path("dray-data"),
 ) -> None:
-    """Copy all objects into a file, while dray runs or not; the copy is checked from end to end.
+    """Copy all objects into a file, while dray runs or not.
+
+    The copy is checked from end to end.
 
     \b
       dray backup objects.db                           those of ./dray-data
@@ -44,7 +46,9 @@ def restore_file(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What `dray backup` wrote.")],
     data_dir: DataDir = Path("dray-data"),
 ) -> None:
-    """Put a backup in the place of all objects, while dray does not run; what was there stays beside it.
+    """Put a backup in the place of all objects; dray must not run.
+
+    What was there stays beside it.
 
     \b
       dray restore objects.db                           into ./dray-data

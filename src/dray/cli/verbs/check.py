@@ -22,10 +22,10 @@ def check_files(
     ],
     output: Annotated[Output, typer.Option("--output", "-o", help="How to print the answer.")] = Output.TEXT,
 ) -> None:
-    """Check objects as an API server would, without one, and print every fault of each.
+    """Check objects as an API server would, without one.
 
-    Fields are read strictly, defaults are filled in, then all rules are applied. What only a cluster knows is taken
-    to be in order: other objects, permissions, labels of namespaces.
+    Prints every fault of each. Fields are read strictly, defaults are filled in, then all rules are applied. What
+    only a cluster knows is taken to be in order: other objects, permissions, labels of namespaces.
 
     \b
       dray check -f claim.yaml -f pod.yaml    several files

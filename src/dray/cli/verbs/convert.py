@@ -15,10 +15,10 @@ __all__ = ["convert_files"]
 
 
 def convert_files(ctx: typer.Context, files: DraftFiles, recursive: Recursive = False) -> None:
-    """Rewrite manifests of any version of DRA for v1, with a comment on each change.
+    """Rewrite manifests of any version of DRA for v1.
 
-    What need not change stays as it is. The classic API (ResourceClass, parametersRef) becomes a start in v1: where a
-    fact is missing a comment says which.
+    There is a comment on each change. What need not change stays as it is. The classic API (ResourceClass,
+    parametersRef) becomes a start in v1: where a fact is missing a comment says which.
 
     \b
       dray convert -f old.yaml > new.yaml             what it makes of it, with comments

@@ -43,7 +43,7 @@ def delete_objects(  # noqa: PLR0913  # one parameter for each option
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
-    """Delete objects, by manifest or by name, and wait until they are gone.
+    """Delete objects by manifest or name; wait until they are gone.
 
     \b
       dray delete pod web                one by name

@@ -36,10 +36,11 @@ def run_demo(
     lists: Annotated[bool, typer.Option("--list", help="Only print which demos there are.")] = False,
     output: Annotated[Output, typer.Option("--output", "-o", help="How to print the answer.")] = Output.TEXT,
 ) -> None:
-    """Show what dray does, on clusters that come and go: each command is run before your eyes.
+    """Show what dray does, on clusters that come and go.
 
-    Needs no cluster and leaves none. Commands are those of kubectl where that is in the path, else dray's own. The
-    tour takes half a minute; use-cases tries twelve things that people do with GPUs, and counts.
+    Each command is run before your eyes. Needs no cluster and leaves none. Commands are those of kubectl where that
+    is in the path, else dray's own. The tour takes half a minute; use-cases tries twelve things that people do with
+    GPUs, and counts.
 
     \b
       dray demo                 the tour: sharing, waiting, alignment, partitions

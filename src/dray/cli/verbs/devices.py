@@ -41,10 +41,10 @@ def show_devices(  # noqa: PLR0913  # one parameter for each option
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
-    """Show who holds which device: each node as a tree, with the claims and pods that have devices, and what ails them.
+    """Show who holds which device, and what ails it.
 
-    Of more than 20 nodes a line each is shown, unless NODE is given. Parts of cards that nobody has are counted;
-    -o wide shows each, with pools and capacities.
+    Each node is a tree, with the claims and pods that have its devices. Of more than 20 nodes a line each is shown,
+    unless NODE is given. Parts of cards that nobody has are counted; -o wide shows each, with pools and capacities.
 
     \b
       dray devices                              every node, device by device

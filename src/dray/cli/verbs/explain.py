@@ -62,10 +62,11 @@ def explain(  # noqa: PLR0913  # one parameter for each option
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
-    """Say why a pod or a claim waits, what would help, or where it would go and which devices it would get.
+    """Say why a pod or a claim waits, and what would help.
 
-    Everything is read from the API server and decided in memory, as the scheduler would; nothing is written. Works on
-    any cluster. docs/explain-codes.md lists the codes.
+    Of one that fits it says where it would go, and which devices it would get. Everything is read from the API
+    server and decided in memory, as the scheduler would; nothing is written. Works on any cluster.
+    docs/explain-codes.md lists the codes.
 
     \b
       dray explain pod web             why it waits, or what it has

@@ -39,7 +39,7 @@ def get_objects(  # noqa: PLR0913  # one parameter for each option
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
-    """Print objects of any kind that the server serves, as tables of the server's own or whole.
+    """Print objects of any kind, as the server's tables or whole.
 
     \b
       dray get pods -A                          the pods of every namespace

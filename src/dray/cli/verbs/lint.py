@@ -54,10 +54,11 @@ def lint_files(  # noqa: PLR0913  # one parameter for each option
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
-    """Find everything that is wrong with manifests of any version of DRA, or worth knowing, in one go.
+    """Find all that is wrong with manifests of any version of DRA.
 
-    What is known of devices comes from slices in the input and from the cluster that kubectl would speak to, and of
-    drivers that neither has, from the simulated profiles. docs/lint-rules.md explains each rule.
+    What is merely worth knowing is noted too. What is known of devices comes from slices in the input and from the
+    cluster that kubectl would speak to, and of drivers that neither has, from the simulated profiles.
+    docs/lint-rules.md explains each rule.
 
     \b
       dray lint -f pod.yaml                  a file

@@ -28,7 +28,7 @@ def show_status(
     ] = Path("dray-data"),
     output: Annotated[Output, typer.Option("--output", "-o", help="How to print the answer.")] = Output.TEXT,
 ) -> None:
-    """Say what runs on a data directory, how it is reached, and what is in the cluster.
+    """Say what runs on a data directory, and what is in the cluster.
 
     \b
       dray status                            of ./dray-data

@@ -138,9 +138,10 @@ def run(  # noqa: PLR0913  # one parameter for each option
     ] = False,
     ready_fd: Annotated[int | None, typer.Option("--ready-fd", hidden=True)] = None,
 ) -> None:
-    """Run a cluster until interrupted: API server, controllers, scheduler, and nodes with devices.
+    """Run a cluster until interrupted, or in the background.
 
-    A second run on the same data continues. With --only, one part alone, also for clusters that are not dray's.
+    API server, controllers, scheduler, and nodes with devices. A second run on the same data continues. With
+    --only, one part alone, also for clusters that are not dray's.
 
     \b
       dray up                                          two machines with eight GPUs each
