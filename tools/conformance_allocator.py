@@ -1,5 +1,6 @@
 """Judges recorded allocations: the outcome, the devices chosen, and by the audit whether what we allocate is legal."""
 
+import copy
 import itertools
 import json
 from collections.abc import Iterator, Sequence
@@ -47,11 +48,7 @@ class AllocationJudge:
     def judge(self, line: Line) -> Verdict:
         """Allocate the line's claims on its node, and compare."""
         world = _world(line)
-        cluster = Cluster.of([world.node], world.slices, world.classes, world.allocated)
-        share_numbers = itertools.count()
-        outcome = allocate(
-            world.claims, cluster, world.node.metadata.name, share_ids=lambda: f"share-{next(share_numbers)}"
-        )
+        outcome = _allocate(world)
         verdict = Verdict()
         if isinstance(outcome, Allocated):
             verdict.mismatches += [f"audit: {each}" for each in audit_allocation(world, outcome.allocations)]
@@ -100,6 +97,12 @@ def _world(line: Line) -> World:
     )
 
 
+def _allocate(world: World) -> Outcome:
+    cluster = Cluster.of([world.node], world.slices, world.classes, world.allocated)
+    share_numbers = itertools.count()
+    return allocate(world.claims, cluster, world.node.metadata.name, share_ids=lambda: f"share-{next(share_numbers)}")
+
+
 def _decode(raw: object, kind: type[T]) -> T:
     return msgspec.json.decode(json.dumps(raw), type=kind, dec_hook=decode_custom)
 
@@ -133,10 +136,18 @@ def _quirk(line: Line) -> str | None:
     """The quirk that explains why an allocation was missed, if one does."""
     if "because a claim constraint would not be satisfied" in line["expect"].get("message", ""):
         return "constraint-refuses-all"
-    requests = [request for claim in line["claims"] for request in claim["spec"]["devices"].get("requests") or ()]
-    if any(request.get("exactly", {}).get("adminAccess") for request in requests):
+    if not isinstance(_allocate(_world(_without_administrators(line))), Allocated):
         return "admin-takes-devices"
     return None
+
+
+def _without_administrators(line: Line) -> Line:
+    """The line with requests that take what administrators merely look at."""
+    changed = copy.deepcopy(line)
+    for claim in changed["claims"]:
+        for request in claim["spec"]["devices"].get("requests") or ():
+            request.get("exactly", {}).pop("adminAccess", None)
+    return changed
 
 
 def _without_share_ids(allocation: dict[str, Any]) -> dict[str, Any]:
