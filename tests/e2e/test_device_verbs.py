@@ -54,6 +54,20 @@ def test_device_fails_and_heals(kubeconfig: Path) -> None:
     assert "NoSchedule" not in text
 
 
+def test_gpu_is_held_shown_and_released(kubeconfig: Path) -> None:
+    held = dray("device", "hold", "dgx-a100-0/gpu-5", "--by", "xorg (812)", kubeconfig=kubeconfig)
+    assert (held.returncode, held.stderr) == (0, "")
+    text = dray("device", "show", "dgx-a100-0", kubeconfig=kubeconfig).stdout
+    assert [line.split()[0] for line in text.splitlines()] == ["GPU", *(f"gpu-{minor}" for minor in range(8))]
+    assert [line.rpartition("   ")[2] for line in text.splitlines() if "xorg" in line] == ["xorg (812)"]
+    (gpu,) = json.loads(dray("device", "show", "dgx-a100-0/gpu-5", "-o", "json", kubeconfig=kubeconfig).stdout)
+    assert (gpu["node"], gpu["gpu"], gpu["heldBy"]) == ("dgx-a100-0", "gpu-5", "xorg (812)")
+    assert (gpu["kernelDriver"], gpu["computeMode"], gpu["timeSlice"]) == ("nvidia", "DEFAULT", 0)
+    released = dray("device", "release", "dgx-a100-0", kubeconfig=kubeconfig)
+    assert released.stdout == "dgx-a100-0/gpu-5 is released\n"
+    assert dray("device", "release", "dgx-a100-0", kubeconfig=kubeconfig).stdout == "dgx-a100-0 was not held\n"
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -63,6 +77,12 @@ def test_device_fails_and_heals(kubeconfig: Path) -> None:
         ["device", "fail", "dgx-a100-0/gpu-0", "--reason", "no label!"],
         ["device", "fail", "dgx-a100-0/gpu-0", "--effect", "Perhaps"],
         ["device", "heal", "nowhere"],
+        ["device", "show", "nowhere"],
+        ["device", "show", "dgx-a100-0/gpu-33"],
+        ["device", "hold", "dgx-a100-0"],
+        ["device", "hold", "dgx-a100-0/gpu-33"],
+        ["device", "release", "nowhere"],
+        ["device", "show", "dgx-a100-0", "--kubeconfig", "no-such-file"],
         ["devices", "--kubeconfig", "no-such-file"],
     ],
 )

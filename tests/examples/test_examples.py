@@ -42,7 +42,7 @@ def test_readme_begins_as_the_example_does(name: str) -> None:
     commands = []
     for scene in read_example(EXAMPLES / name, name).scenes:
         if scene.nodes:
-            commands.append(f"dray up {' '.join(f'--nodes {each}' for each in scene.nodes)}")
+            commands.append(scene.command)
         commands += [step.run for step in scene.steps]
     shown = re.findall(r"^\$ (.+)$", Path(EXAMPLES, name, "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert shown == commands[: len(shown)]
@@ -65,5 +65,5 @@ def test_command_can_do_without_kubectl(line: str, tmp_path: Path) -> None:
 def test_readme_shows_the_commands(name: str) -> None:
     text = Path(EXAMPLES, name, "README.md").read_text(encoding="utf-8")
     for scene in read_example(EXAMPLES / name, name).scenes:
-        assert not scene.nodes or f"dray up {' '.join(f'--nodes {each}' for each in scene.nodes)}" in text
+        assert not scene.nodes or scene.command in text
         assert [step.run for step in scene.steps if step.run.startswith("kubectl apply") and step.run not in text] == []

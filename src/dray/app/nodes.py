@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,6 +16,7 @@ from dray.api.resource.deviceclass import DeviceClass
 from dray.api.resource.kinds import DEVICE_CLASS, RESOURCE_SLICE
 from dray.app.housing import House, Housing, MachineHousing, SimulatedHousing, check_sockets
 from dray.app.nodegroups import NodeGroup, PlannedNode, plan_nodes
+from dray.app.settings import NodeSettings
 from dray.app.wishes import RuntimeChoice
 from dray.client.informer import Informer
 from dray.client.nodeendpoint import SERVING_CERTIFICATE
@@ -70,6 +71,7 @@ class NodePlan:
     """Where nodes on this machine keep what they have, each in a folder of its own."""
     departed: Sequence[str] = ()
     """Nodes that there were once, and that are to go."""
+    settings: NodeSettings = field(default_factory=NodeSettings)
 
     @property
     def nodes(self) -> Sequence[PlannedNode]:
@@ -165,6 +167,7 @@ class ClusterNodes:
             log=supplies.log,
             pods=supplies.views.pods,
             metrics=supplies.metrics,
+            prepare_retry_seconds=self._plan.settings.prepare_retry_seconds,
         )
         async with (
             open_fleet(fleet_parts) as fleet,

@@ -27,7 +27,7 @@ def run_cluster(wish: Wish, around: Surroundings) -> None:
     groups = parse_node_groups(shape.nodes)
     names = [each.name for each in plan_nodes(groups)]
     departed = [each for each in before.names if each not in names]
-    plan = NodePlan(groups=groups, runtime=shape.runtime, folder=folder, departed=departed)
+    plan = NodePlan(groups=groups, runtime=shape.runtime, folder=folder, departed=departed, settings=around.nodes)
     plan.check()
     configuration = read_scheduler_configuration(wish.scheduler_config)
     scheduler = make_scheduler_options(configuration, checks_itself=wish.checks_itself)

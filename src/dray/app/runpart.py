@@ -92,6 +92,7 @@ def _prepare_nodes(wish: Wish, around: Surroundings) -> _Prepared:
         groups=parse_node_groups(wish.nodes or (_MACHINE,)),
         runtime=wish.runtime or RuntimeChoice.SIMULATED,
         folder=wish.data_dir / "agent",
+        settings=around.nodes,
     )
     plan.check()
     report = UpReport(

@@ -24,6 +24,7 @@ __all__ = [
     "SETTINGS",
     "LogFormat",
     "LogSettings",
+    "NodeSettings",
     "Setting",
     "Settings",
     "SettingsError",
@@ -60,10 +61,24 @@ class LogSettings(Struct, frozen=True):
     ] = LogFormat.TEXT
 
 
+class NodeSettings(Struct, frozen=True):
+    """How the agents of nodes go about their pods."""
+
+    prepare_retry_seconds: Annotated[
+        float,
+        Meta(
+            description="Wait before a driver that could not prepare a claim is asked again; up to half is added.",
+            gt=0,
+            extra={"unit": "seconds above 0"},
+        ),
+    ] = 60.0
+
+
 class Settings(Struct, frozen=True):
     """The whole tree; each branch belongs to the part that is named like it."""
 
     log: LogSettings = LogSettings()
+    node: NodeSettings = NodeSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +87,8 @@ class Setting:
 
     name: str
     """Dotted: `log.level`."""
-    type: type
+    type: object
+    """With what it must keep to, such as a least value."""
     default: object
     unit: str
     description: str
@@ -100,7 +116,7 @@ def _declared(branch: type[Struct], prefix: str = "") -> Iterator[Setting]:
             yield from _declared(kind, f"{name}.")
             continue
         (meta,) = annotated[field.name].__metadata__
-        yield Setting(name, kind, field.default, meta.extra["unit"], meta.description)
+        yield Setting(name, annotated[field.name], field.default, meta.extra["unit"], meta.description)
 
 
 SETTINGS: Final[Mapping[str, Setting]] = {setting.name: setting for setting in _declared(Settings)}

@@ -1,13 +1,14 @@
 """What somebody wishes `dray up` to run, and what is said once it runs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
 
 from dray.app.running import RunRecord
+from dray.app.settings import NodeSettings
 from dray.effects.clock import Clock
 from dray.effects.log import Log
 
@@ -76,6 +77,8 @@ class Surroundings:
     announce: Callable[[UpReport], None]
     log_file: Path | None = None
     """Where it writes, if it is in the background."""
+    nodes: NodeSettings = field(default_factory=NodeSettings)
+    """How agents go about their pods."""
 
     def describe(self, part: str = "") -> RunRecord:
         """What others are told of this process."""

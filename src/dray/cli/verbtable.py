@@ -30,7 +30,7 @@ VERBS: Final[dict[str, Verb]] = {
     "convert": Verb("convert:convert_files", "Rewrite manifests of any version of DRA for v1."),
     "delete": Verb("delete:delete_objects", "Delete objects by manifest or name; wait until they are gone."),
     "demo": Verb("demo:run_demo", "Show what dray does, on clusters that come and go."),
-    "device": Verb("device:device", "Have simulated devices fail and heal."),
+    "device": Verb("device:device", "Have simulated devices fail, heal and be busy; look at GPUs."),
     "devices": Verb("devices:show_devices", "Show who holds which device, and what ails it."),
     "down": Verb("down:end", "End what runs on a data directory, in good order, and wait for it."),
     "driver": Verb("driver:driver", "Write drivers of devices."),

@@ -34,19 +34,34 @@ class Cluster(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def running_cluster(nodes: Sequence[str], folder: Path, environment: Mapping[str, str]) -> AsyncIterator[Cluster]:
-    """A new cluster of such nodes, which keeps its data in `folder`. Raises ClusterError."""
+async def running_cluster(
+    nodes: Sequence[str], folder: Path, environment: Mapping[str, str], settings: Mapping[str, str] | None = None
+) -> AsyncIterator[Cluster]:
+    """A new cluster of such nodes, which keeps its data in `folder`. Raises ClusterError.
+
+    `settings` are variables that are set for it beside those of the environment, and shown.
+    """
+    settings = settings or {}
+    variables = {**environment, **settings}
     kubeconfig, log = folder / "kubeconfig", folder / "log"
     words = ["up", *(word for each in nodes for word in ("--nodes", each)), "--port", "0", "--data-dir", str(folder)]
     with log.open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "dray", *words, env=environment, stdin=DEVNULL, stdout=PIPE, stderr=errors
+            sys.executable,
+            "-m",
+            "dray",
+            *words,
+            env=variables,
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=errors,
         )
     try:
         said = await _read_until_ready(process)
         if _READY not in said:
             raise ClusterError(f"dray {' '.join(words)}: {_tail(log, said)}")
-        yield Cluster(f"dray {' '.join(words)}", said, kubeconfig)
+        shown = [*(f"{name}={value}" for name, value in settings.items()), "dray", *words]
+        yield Cluster(" ".join(shown), said, kubeconfig)
     finally:
         await asyncio.shield(_end(process))
 

@@ -116,7 +116,7 @@ class Wants(_Part, frozen=True):
     pods: Mapping[str, WantedPod] = {}
     claims: Mapping[str, WantedClaim] = {}
     logs: Mapping[str, WantedLog] = {}
-    """By `namespace/pod/container`."""
+    """By `namespace/pod/container`; the pod may be a pattern, and then stands for all that it fits."""
     events: Mapping[str, tuple[str, ...]] = {}
     """Pieces of `Reason: message` of events about the pod `namespace/pod`."""
     offered: tuple[str, ...] = ()
@@ -160,6 +160,14 @@ class Scene(_Part, frozen=True):
 
     steps: tuple[Step, ...]
     nodes: tuple[str, ...] = ()
+    settings: Mapping[str, str] = {}
+    """Variables that the cluster is started with, such as `DRAY_NODE_PREPARE_RETRY_SECONDS`."""
+
+    @property
+    def command(self) -> str:
+        """What starts the cluster, as one types it."""
+        settings = [f"{name}={value}" for name, value in self.settings.items()]
+        return " ".join([*settings, "dray up", *(f"--nodes {each}" for each in self.nodes)])
 
 
 class _File(_Part, frozen=True):

@@ -99,7 +99,7 @@ async def _play_scene(scene: Scene, around: Surroundings, audience: Audience) ->
             return sum([await _play_step(step, commands, None, audience) for step in scene.steps])
         async with AsyncExitStack() as stack:
             with audience.waits("starting a cluster"):
-                opening = running_cluster(scene.nodes, Path(folder), around.environment)
+                opening = running_cluster(scene.nodes, Path(folder), around.environment, scene.settings)
                 cluster = await stack.enter_async_context(opening)
             audience.opens(cluster)
             commands = Commands(around.place, around.environment, cluster.kubeconfig)

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import aclosing
+from fnmatch import fnmatchcase
 from typing import Final
 
 from dray.api.core.kinds import EVENT, NODE, POD
@@ -59,6 +60,13 @@ class Stage:
         )
 
     async def _judge_log(self, container: str, want: WantedLog) -> list[str]:
+        pattern, _, name = container.rpartition("/")
+        pods = [each for each in self.look().pods if fnmatchcase(each, pattern)]
+        if not pods:
+            return [f"log of {container}: there is no such pod"]
+        return [text for pod in pods for text in await self._judge_one_log(f"{pod}/{name}", want)]
+
+    async def _judge_one_log(self, container: str, want: WantedLog) -> list[str]:
         try:
             text = await self._read_log(*container.split("/"))
         except ApiError as fault:

@@ -24,7 +24,7 @@ from dray.node.heartbeat import Heartbeat
 from dray.node.metrics import NodeMetrics
 from dray.node.registration import NodeFacts, register_node
 from dray.node.streams import AgentStreams
-from dray.node.surroundings import Surroundings
+from dray.node.surroundings import PREPARE_RETRY_SECONDS, Surroundings
 from dray.node.timers import Timers
 
 __all__ = ["Fleet", "FleetParts", "open_fleet"]
@@ -45,6 +45,7 @@ class FleetParts:
     log: Log
     pods: Informer[Pod]
     metrics: NodeMetrics | None = None
+    prepare_retry_seconds: float = PREPARE_RETRY_SECONDS
 
 
 def _list_places(pod: Pod) -> list[str]:
@@ -162,6 +163,7 @@ async def open_fleet(parts: FleetParts) -> AsyncIterator[Fleet]:
                 timers=Timers(parts.clock),
                 events=EventRecorder(parts.client, "kubelet", pace, parts.log),
                 tasks=tasks,
+                prepare_retry_seconds=parts.prepare_retry_seconds,
             )
             fleet = Fleet(around, parts.pods)
             tasks.create_task(fleet.run(), name="fleet")

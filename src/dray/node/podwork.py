@@ -41,7 +41,6 @@ __all__ = ["Offer", "Place", "PodWork"]
 
 Offer = Callable[[Event], None]
 
-_PREPARE_RETRY_SECONDS: Final = 60.0
 _RELEASE_RETRY_SECONDS: Final = 10.0
 _ARRIVAL_RETRY_SECONDS: Final = 0.5
 _RETRY_SPREAD: Final = 0.5
@@ -88,7 +87,8 @@ class PodWork:
         except PreparationFailed as fault:
             text = f"Failed to prepare dynamic resources: prepare dynamic resources: {fault}"
             self.tell(pod, EventType.WARNING, "FailedPrepareDynamicResources", text)
-            return ClaimsEvent(ClaimsPhase.WANTED, self._later(self._pause(arrivals, _PREPARE_RETRY_SECONDS)))
+            usual = self.around.prepare_retry_seconds
+            return ClaimsEvent(ClaimsPhase.WANTED, self._later(self._pause(arrivals, usual)))
         return ClaimsEvent(ClaimsPhase.READY)
 
     async def release(self, pod: Pod) -> Event:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from dray.client.port import Client
 from dray.client.recording import EventRecorder
@@ -14,7 +14,13 @@ from dray.effects.log import Log
 from dray.node.metrics import NodeMetrics
 from dray.node.timers import Timers
 
-__all__ = ["Surroundings"]
+__all__ = ["PREPARE_RETRY_SECONDS", "Surroundings"]
+
+PREPARE_RETRY_SECONDS: Final = 60.0
+"""Wait before a driver that could not prepare a claim is asked again: until a kubelet's next look at the pod.
+
+Up to half is added.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +35,7 @@ class Surroundings:
     timers: Timers
     events: EventRecorder
     tasks: asyncio.TaskGroup
+    prepare_retry_seconds: float = PREPARE_RETRY_SECONDS
 
     @property
     def pace(self) -> Pace:

@@ -20,10 +20,16 @@ def test_flag_wins_over_variable_over_file_over_default(tmp_path: Path) -> None:
 
     view = load_settings(environment, file=file)
     assert (view.settings.log.level, view.settings.log.format) == (Level.ERROR, LogFormat.JSON)
-    assert view.origins == {"log.level": "DRAY_LOG_LEVEL", "log.format": str(file)}
+    assert view.origins["log.level"] == "DRAY_LOG_LEVEL"
+    assert view.origins["log.format"] == str(file)
 
     view = load_settings(environment, file=file, flags={"log.level": "info"})
     assert (view.settings.log.level, view.origins["log.level"]) == (Level.INFO, "flag")
+
+
+def test_numbers_are_read_from_text() -> None:
+    view = load_settings({"DRAY_NODE_PREPARE_RETRY_SECONDS": "2.5"})
+    assert view.settings.node.prepare_retry_seconds == 2.5
 
 
 def test_variable_names_the_file(tmp_path: Path) -> None:
@@ -48,6 +54,8 @@ def test_variables_of_others_are_left_alone() -> None:
     [
         ("log: {levle: debug}", "log.levle"),
         ("log: {level: loud}", "log.level is debug, info or error"),
+        ("node: {prepare_retry_seconds: 0}", "node.prepare_retry_seconds is seconds above 0"),
+        ("node: {prepare_retry_seconds: soon}", "node.prepare_retry_seconds is seconds above 0"),
         ("log: [", "is not YAML"),
         ("- log", "must hold a map"),
     ],

@@ -59,3 +59,9 @@ def test_facts_are_what_can_be_false() -> None:
     }
     step = {"run": "x", "prints": ["a", "b"], "fails": True, "want": wants}
     assert msgspec.convert(step, Step).facts == 3 + 5 + 4 + 3 + 2 + 1 + 1
+
+
+def test_command_shows_what_the_cluster_is_started_with(tmp_path: Path) -> None:
+    expect = "scenes:\n- {nodes: [a, 'b:2'], settings: {DRAY_LOG_LEVEL: error}, steps: [{run: one}]}\n"
+    (scene,) = read_example(write(tmp_path, expect), "mine").scenes
+    assert scene.command == "DRAY_LOG_LEVEL=error dray up --nodes a --nodes b:2"

@@ -20,6 +20,7 @@ from dray.client.port import ObjectName
 from dray.client.retrying import Pace
 from dray.driver.cdi import CdiSpec, ContainerEdits, merge_edits
 from dray.driver.cdifiles import CdiMemory
+from dray.driver.checkpoint import CheckpointMemory
 from dray.driver.claims import ClaimRef, DeviceHealth
 from dray.driver.local import LocalDriver, LocalNode, open_local_driver
 from dray.driver.metrics import DriverMetrics
@@ -27,7 +28,7 @@ from dray.driver.port import Driver
 from dray.driver.published import NarrowWatches
 from dray.effects.entropy import SeededEntropy
 from dray.effects.log import MemoryLog
-from tests.unit.controllers.cluster import Cluster
+from tests.unit.controllers.cluster import Cluster, Meddled
 
 NODE_NAME = "node-a"
 _MANY_TURNS = 300
@@ -132,7 +133,12 @@ async def turn() -> None:
 
 
 @asynccontextmanager
-async def driving(driver: Driver, cluster: Cluster | None = None, node: str = NODE_NAME) -> AsyncIterator[Work]:
+async def driving(
+    driver: Driver,
+    cluster: Cluster | None = None,
+    node: str = NODE_NAME,
+    checkpoint: CheckpointMemory | None = None,
+) -> AsyncIterator[Work]:
     """A driver for the length of a block, its devices published."""
     cluster = cluster or Cluster()
     if cluster.find(NODE, NODE_NAME) is None:
@@ -142,12 +148,13 @@ async def driving(driver: Driver, cluster: Cluster | None = None, node: str = NO
         cdi = CdiMemory()
         place = LocalNode(
             name=node,
-            client=cluster.client,
+            client=Meddled(cluster),
             watches=NarrowWatches(cluster.client, pace, log),
             pace=pace,
             log=log,
             metrics=DriverMetrics(driver.name),
             cdi=cdi,
+            checkpoint=checkpoint or CheckpointMemory(),
         )
         async with open_local_driver(driver, place) as local:
             await local.host.wait_published()

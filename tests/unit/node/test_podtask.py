@@ -4,7 +4,7 @@ import asyncio
 
 from dray.api.core.pod import Pod
 from dray.client.port import LogOptions
-from tests.unit.node.world import World
+from tests.unit.node.world import World, open_world
 
 
 async def test_a_pod_runs_and_is_deleted(world: World) -> None:
@@ -52,6 +52,16 @@ async def test_a_pod_that_ends_by_itself_succeeds_after_its_devices_were_given_b
 
 def has_ended(pod: Pod) -> bool:
     return any(each.state.terminated is not None for each in pod.status.container_statuses)
+
+
+async def test_driver_that_failed_is_asked_again_until_it_can() -> None:
+    async with open_world(retry_seconds=0.01) as world:
+        await world.add_node()
+        await world.add_claim("c")
+        world.driver.failures = ["busy", "still busy"]
+        await world.add_pod("p", claims=["c"])
+        await world.wait("p", lambda pod: pod.status.phase == "Running")
+        assert len(world.driver.calls) == 3
 
 
 async def test_preparing_that_fails_is_told_and_leaves_the_pod_pending(world: World) -> None:

@@ -256,25 +256,30 @@ def decode_claim(body: dict[str, Any]) -> ResourceClaim:
 
 
 @asynccontextmanager
-async def open_world(*, clock: Clock | None = None) -> AsyncIterator[World]:
-    """A world without nodes, for the length of a block."""
+async def open_world(*, clock: Clock | None = None, retry_seconds: float = 60.0) -> AsyncIterator[World]:
+    """A world without nodes, for the length of a block. Drivers that failed are asked again after `retry_seconds`."""
     clock, log = clock or SystemClock(), MemoryLog()
     async with open_connection() as connection:
         client = InProcessClient(connection.api.desk, MASTER, "test")
         account = ServiceAccount(metadata=ObjectMeta(name="default", namespace="default"))
         await client.create(SERVICE_ACCOUNT, account)
-        async with open_agents(client, clock, log) as fleet:
+        async with open_agents(client, clock, log, retry_seconds) as fleet:
             yield World(client, clock, log, fleet, FakeDriver())
 
 
 @asynccontextmanager
-async def open_agents(client: Client, clock: Clock, log: MemoryLog) -> AsyncIterator[Fleet]:
+async def open_agents(
+    client: Client, clock: Clock, log: MemoryLog, retry_seconds: float = 60.0
+) -> AsyncIterator[Fleet]:
     """A fleet with an informer of its own."""
     entropy = SeededEntropy(3)
     pods: Informer[Pod] = Informer(client, Focus(kind=POD), Pace(clock, entropy), log)
     following = asyncio.create_task(pods.run())
     try:
-        async with open_fleet(FleetParts(client=client, clock=clock, entropy=entropy, log=log, pods=pods)) as fleet:
+        parts = FleetParts(
+            client=client, clock=clock, entropy=entropy, log=log, pods=pods, prepare_retry_seconds=retry_seconds
+        )
+        async with open_fleet(parts) as fleet:
             yield fleet
     finally:
         following.cancel()

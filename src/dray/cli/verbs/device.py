@@ -1,20 +1,33 @@
-"""`dray device`: have simulated devices fail and heal."""
+"""`dray device`: have simulated devices fail, heal and be busy; look at them as their own tools would."""
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Final
 
 import typer
 
 from dray.api.resource.request import TaintEffect
 from dray.cli.access import Access, Context, Kubeconfig, refuse, run_connected
-from dray.drivers.sim.commanding import fail_device, heal_devices, parse_place
+from dray.cli.printing import Output, render_columns, render_json
+from dray.drivers.sim.commanding import (
+    GpuSight,
+    fail_device,
+    heal_devices,
+    hold_gpu,
+    look_at_gpus,
+    parse_place,
+    release_gpus,
+)
 from dray.drivers.sim.faults import Fault
 from dray.values.names import label_value_faults
 
 __all__ = ["device"]
 
 Place = Annotated[str, typer.Argument(metavar="NODE/DEVICE", help="Which device.")]
+Places = Annotated[str, typer.Argument(metavar="NODE[/DEVICE]", help="Which device, or all of a node.")]
 
-device = typer.Typer(help="Have simulated devices fail and heal.", no_args_is_help=True)
+_HEADER: Final = ("gpu", "driver", "compute mode", "time slice", "mig", "mps daemons", "held by")
+
+device = typer.Typer(help="Have simulated devices fail, heal and be busy; look at GPUs.", no_args_is_help=True)
 
 
 @device.command("fail")
@@ -53,7 +66,7 @@ def fail(  # noqa: PLR0913  # one parameter for each option
 @device.command("heal")
 def heal(
     ctx: typer.Context,
-    place: Annotated[str, typer.Argument(metavar="NODE[/DEVICE]", help="Which device, or all of a node.")],
+    place: Places,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
@@ -71,3 +84,98 @@ def heal(
         typer.echo(f"{where.node}/{name} works again")
     if not healed:
         typer.echo(f"{where} had not failed")
+
+
+@device.command("show")
+def show(
+    ctx: typer.Context,
+    place: Places,
+    output: Annotated[Output, typer.Option("--output", "-o", help="How to print the answer.")] = Output.TEXT,
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+) -> None:
+    """Look at simulated NVIDIA GPUs as nvidia-smi would show them.
+
+    What claims have made of them stands in annotations of the node, for each GPU that is not at rest.
+
+    \b
+      dray device show dgx-h100-0           all of a node
+      dray device show dgx-h100-0/gpu-3     one
+      dray device show dgx-h100-0 -o json   MIG devices by name and UUID, too
+
+    Exit codes: 0 shown, 2 there is no such node or GPU.
+    """  # noqa: D301  # the mark of lines that are kept as they are
+    where = parse_place(place)
+    sights = run_connected(ctx, Access(kubeconfig, context), lambda client: look_at_gpus(client, where))
+    if output is Output.JSON:
+        typer.echo(render_json(list(map(_list_facts, sights))), nl=False)
+    elif sights:
+        typer.echo(render_columns(_HEADER, map(tuple, map(_describe, sights))), nl=False)
+    else:
+        typer.echo("no simulated NVIDIA GPUs there", err=True)
+
+
+def _list_facts(sight: GpuSight) -> dict[str, object]:
+    state = sight.state
+    return {
+        "node": sight.node,
+        "gpu": sight.gpu,
+        "kernelDriver": state.kernel_driver,
+        "computeMode": state.compute_mode,
+        "timeSlice": state.time_slice,
+        "migMode": state.mig_mode,
+        "instances": state.instances,
+        "mpsDaemons": state.mps_daemons,
+        "heldBy": sight.held_by,
+    }
+
+
+def _describe(sight: GpuSight) -> Iterator[str]:
+    state = sight.state
+    made = f": {', '.join(state.instances)}" if state.instances else ""
+    yield from (sight.gpu, state.kernel_driver, str(state.compute_mode), str(state.time_slice))
+    yield f"on{made}" if state.mig_mode else "off"
+    yield ", ".join(state.mps_daemons)
+    yield sight.held_by
+
+
+@device.command("hold")
+def hold(
+    ctx: typer.Context,
+    place: Place,
+    by: Annotated[str, typer.Option("--by", metavar="TEXT", help="Who has it open, for the message.")] = "a program",
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+) -> None:
+    """Have a program that is no pod keep a simulated GPU open.
+
+    Only annotates the node. The driver does not pass the GPU through to a virtual machine before it is released: it
+    waits, 60 s or as long as the option busy-wait of the profile says, gives up, and is asked again.
+
+    \b
+      dray device hold dgx-h100-0/gpu-3                     it is busy from now on
+      dray device hold dgx-h100-0/gpu-3 --by 'xorg (812)'   and the pod is told by whom
+
+    Exit codes: 0 it is held from now on, 2 there is no such GPU.
+    """  # noqa: D301  # the mark of lines that are kept as they are
+    where = parse_place(place)
+    run_connected(ctx, Access(kubeconfig, context), lambda client: hold_gpu(client, where, by))
+    typer.echo(f"{where} is held by {by}\n  try: dray device release {where}")
+
+
+@device.command("release")
+def release(ctx: typer.Context, place: Places, kubeconfig: Kubeconfig = None, context: Context = "") -> None:
+    """Have the program end that keeps a simulated GPU open.
+
+    \b
+      dray device release dgx-h100-0/gpu-3   one GPU
+      dray device release dgx-h100-0         all of a node
+
+    Exit codes: 0 it is released, 2 there is no such node.
+    """  # noqa: D301  # the mark of lines that are kept as they are
+    where = parse_place(place)
+    released = run_connected(ctx, Access(kubeconfig, context), lambda client: release_gpus(client, where))
+    for name in released:
+        typer.echo(f"{where.node}/{name} is released")
+    if not released:
+        typer.echo(f"{where} was not held")

@@ -196,7 +196,8 @@ def _run(ctx: typer.Context, wish: Wish, only: PartName | None, ready_fd: int | 
             else:
                 tell_ready(ready_fd, text)
 
-        around = Surroundings(session.clock, session.log, system_environment(), announce, log_file)
+        nodes = session.view.settings.node
+        around = Surroundings(session.clock, session.log, system_environment(), announce, log_file, nodes)
         _choose_runner(only)(wish, around)
 
 

@@ -4,7 +4,7 @@ How a device is prepared is a vendor's own; here it is a variable that names it.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -82,6 +82,14 @@ class SimDriver(Driver):
         if device is None:
             raise PrepareRefused(f"requested device is not allocatable: {name}")
         return device
+
+    def list_names(self) -> list[str]:
+        """Every device that the node has, withdrawn or not."""
+        return [each.name for each in self._pool.devices]
+
+    def list_holds(self) -> Mapping[str, str]:
+        """Who has which devices of the node open besides pods, by name of the device."""
+        return self._faults.find_holds(self.host.node_name)
 
     def list_withdrawn(self) -> frozenset[str]:
         """Devices that are not to be had now because the same hardware is in use under another name."""

@@ -1,7 +1,7 @@
-"""Failures on command: annotations of a node say which of its simulated devices have failed.
+"""Failures on command: annotations of a node say which of its simulated devices have failed, and which are held.
 
-Each failed device has an annotation of its own, so that failing one and healing another never collide, and nobody has
-to read before writing.
+Each such device has an annotation of its own, so that failing one and healing another never collide, and nobody has
+to read before writing. A device is held where a program that is no pod has it open.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,10 +13,21 @@ from dray.api.core.node import Node
 from dray.api.resource.request import TaintEffect
 from dray.client.changes import Change
 
-__all__ = ["FAULT_PREFIX", "Fault", "FaultBoard", "find_faults", "format_fault", "parse_fault"]
+__all__ = [
+    "FAULT_PREFIX",
+    "HOLD_PREFIX",
+    "Fault",
+    "FaultBoard",
+    "find_faults",
+    "find_holds",
+    "format_fault",
+    "parse_fault",
+]
 
 FAULT_PREFIX: Final = "fail.sim.dray.dev/"
 """Of the annotation; the device's name follows. Its value is the effect, and the reason if there is one."""
+HOLD_PREFIX: Final = "hold.sim.dray.dev/"
+"""Of the annotation; the device's name follows. Its value says who has the device open."""
 
 
 class Fault(Struct, frozen=True):
@@ -47,20 +58,39 @@ def find_faults(node: Node) -> dict[str, Fault]:
     }
 
 
+def find_holds(node: Node) -> dict[str, str]:
+    """Who has which devices of a node open, by name of the device."""
+    return {
+        name.removeprefix(HOLD_PREFIX): text
+        for name, text in sorted(node.metadata.annotations.items())
+        if name.startswith(HOLD_PREFIX)
+    }
+
+
 class FaultBoard:
-    """What has failed on which node. Fed with changes of nodes, it tells those who asked for a node's faults."""
+    """What has failed or is held on which node. Fed with changes of nodes, it tells those who asked of faults."""
 
     def __init__(self) -> None:
         self._faults: dict[str, dict[str, Fault]] = {}
+        self._holds: dict[str, dict[str, str]] = {}
         self._listeners: dict[str, list[Callable[[], None]]] = {}
 
     def find(self, node: str) -> Mapping[str, Fault]:
         """The failed devices of a node, by name."""
         return self._faults.get(node, {})
 
+    def find_holds(self, node: str) -> Mapping[str, str]:
+        """Who has which devices of a node open, by name of the device."""
+        return self._holds.get(node, {})
+
     def note(self, change: Change[Node]) -> None:
         """Take over what a node says now; a handler for an informer of nodes."""
         node = change.name.name
+        holds = find_holds(change.new) if change.new is not None else {}
+        if holds:
+            self._holds[node] = holds
+        else:
+            self._holds.pop(node, None)
         faults = find_faults(change.new) if change.new is not None else {}
         if faults == self.find(node):
             return

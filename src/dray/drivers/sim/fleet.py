@@ -22,7 +22,8 @@ from dray.drivers.sim.interfaces import DRANET_DRIVER
 from dray.drivers.sim.nvidia.computedomain import ComputeDomainDriver
 from dray.drivers.sim.nvidia.driver import NvidiaDriver
 from dray.drivers.sim.nvidia.gpus import DRIVER as NVIDIA
-from dray.drivers.sim.nvidia.part import COMPUTE_DOMAIN_DRIVER
+from dray.drivers.sim.nvidia.part import COMPUTE_DOMAIN_DRIVER, NvidiaPart
+from dray.drivers.sim.nvidia.passthrough import WITH_IOMMU
 from dray.drivers.sim.processors import ProcessorsDriver
 from dray.drivers.sim.tpu import DRIVER as TPU
 from dray.drivers.sim.tpudriver import TpuDriver
@@ -48,6 +49,9 @@ def make_drivers(equipment: Equipment, faults: FaultBoard) -> list[SimDriver]:
         part = examples.get(blueprint.driver)
         if part is not None:
             drivers.append(EXAMPLE_DRIVERS[part.devicery](part, blueprint, faults))
+        elif blueprint.driver == NVIDIA:
+            settings = (part.passthrough for part in equipment.parts if isinstance(part, NvidiaPart))
+            drivers.append(NvidiaDriver(blueprint, faults, next(settings, WITH_IOMMU)))
         else:
             drivers.append(_DRIVERS.get(blueprint.driver, SimDriver)(blueprint, faults))
     return drivers

@@ -130,7 +130,7 @@ def test_storage_interfaces_have_no_virtual_functions() -> None:
         ("dgx-h10", "did you mean dgx-h100?"),
         ("nothing-like-it", "there are cpu, dgx-a100, "),
         ("", "there are cpu, dgx-a100, "),
-        ("dgx-h100:migs", "no option 'migs': there are half-static-mig, "),
+        ("dgx-h100:migs", "no option 'migs': there are busy-wait=SECONDS, half-static-mig, "),
         ("intel-qat:mig", "it has none"),
         ("dgx-h100:mig,vfio", "exclude each other"),
         ("t4-vm:mig", "no table of MIG profiles is known for t4"),
@@ -138,6 +138,8 @@ def test_storage_interfaces_have_no_virtual_functions() -> None:
         ("t4-vm:shares=some", "must be unlimited, memory or a number"),
         ("t4-vm+gh200", "two profiles have a driver gpu.nvidia.com"),
         ("example:partitions=many", "must be a number"),
+        ("dgx-h100:vfio,busy-wait=long", "must be a whole number of seconds"),
+        ("dgx-h100:no-iommu", "they need vfio, too"),
     ],
 )
 def test_what_makes_no_sense_is_refused(text: str, want: str) -> None:

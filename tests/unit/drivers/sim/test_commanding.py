@@ -8,13 +8,18 @@ from dray.api.resource.request import TaintEffect
 from dray.drivers.sim.catalog import parse_equipment
 from dray.drivers.sim.commanding import (
     DevicePlace,
+    GpuSight,
     PlaceError,
     fail_device,
     heal_devices,
+    hold_gpu,
+    look_at_gpus,
     parse_place,
+    release_gpus,
 )
 from dray.drivers.sim.faults import Fault, FaultBoard, find_faults
 from dray.drivers.sim.fleet import make_drivers
+from dray.drivers.sim.nvidia.hardware import GpuState
 from tests.unit.drivers.driving import NODE_NAME, Work, driving
 
 
@@ -71,3 +76,42 @@ def test_what_is_not_there_cannot_fail(place: DevicePlace, hint: str) -> None:
         assert faults(work) == {}
 
     run(story)
+
+
+def test_gpus_are_seen_under_whatever_name_they_are_offered() -> None:
+    async def story(work: Work) -> None:
+        client = work.cluster.client
+        assert await work.prepare(work.put_claim("c1", {"r": "gpu-vfio-3"})) == ""
+        assert "gpu-3" not in await work.devices()
+        await hold_gpu(client, DevicePlace(NODE_NAME, "gpu-5"), "xorg (812)")
+        sights = await look_at_gpus(client, DevicePlace(NODE_NAME))
+        assert [each.gpu for each in sights] == [f"gpu-{minor}" for minor in range(8)]
+        unlike = [each for each in sights if each != GpuSight(NODE_NAME, each.gpu, GpuState())]
+        assert unlike == [
+            GpuSight(NODE_NAME, "gpu-3", GpuState(kernel_driver="vfio-pci")),
+            GpuSight(NODE_NAME, "gpu-5", GpuState(), "xorg (812)"),
+        ]
+        assert await look_at_gpus(client, DevicePlace(NODE_NAME, "gpu-3")) == unlike[:1]
+        assert await release_gpus(client, DevicePlace(NODE_NAME, "gpu-4")) == []
+        assert await release_gpus(client, DevicePlace(NODE_NAME)) == ["gpu-5"]
+
+    run(story, "dgx-h100:vfio")
+
+
+@pytest.mark.parametrize(
+    ("place", "hint"),
+    [
+        (DevicePlace(NODE_NAME, "gpu-33"), f"{NODE_NAME}/gpu-3"),
+        (DevicePlace(NODE_NAME, "gpu-vfio-0"), f"{NODE_NAME}/gpu-0"),
+        (DevicePlace("nodea", "gpu-3"), NODE_NAME),
+        (DevicePlace(NODE_NAME), f"{NODE_NAME}/gpu-0; `dray device show {NODE_NAME}` shows them"),
+    ],
+)
+def test_gpu_that_is_not_there_cannot_be_held(place: DevicePlace, hint: str) -> None:
+    async def story(work: Work) -> None:
+        with pytest.raises(PlaceError) as caught:
+            await hold_gpu(work.cluster.client, place, "a program")
+        assert caught.value.hint == hint
+        assert await release_gpus(work.cluster.client, DevicePlace(NODE_NAME)) == []
+
+    run(story, "dgx-h100:vfio")

@@ -1,5 +1,6 @@
 """Full GPUs, and their other self for virtual machines."""
 
+import re
 from typing import Final
 
 from msgspec import Struct
@@ -19,9 +20,10 @@ from dray.drivers.sim.identity import make_uuid5
 from dray.drivers.sim.nvidia.models import GpuModel
 from dray.drivers.sim.part import Place
 
-__all__ = ["DRIVER", "Gpu", "board_attributes", "full_gpu", "gpu_name", "uuid_pattern", "vfio_gpu"]
+__all__ = ["DRIVER", "Gpu", "board_attributes", "find_minor", "full_gpu", "gpu_name", "uuid_pattern", "vfio_gpu"]
 
 DRIVER: Final = "gpu.nvidia.com"
+_NAME: Final = re.compile(r"gpu-(?:vfio-)?(\d+)(?:-mig-.+)?")
 
 
 class Gpu(Struct, frozen=True):
@@ -39,6 +41,12 @@ class Gpu(Struct, frozen=True):
 def gpu_name(minor: int) -> str:
     """`gpu-0`."""
     return f"gpu-{minor}"
+
+
+def find_minor(device: str) -> int | None:
+    """The minor number of the GPU that a device is, or is a part of; None for what is no name of such."""
+    match = _NAME.fullmatch(device)
+    return int(match[1]) if match else None
 
 
 def uuid_pattern(gpu: Gpu) -> str:

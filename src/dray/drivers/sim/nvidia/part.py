@@ -11,6 +11,7 @@ from dray.drivers.sim.attributes import number, text
 from dray.drivers.sim.nvidia.gpus import DRIVER, Gpu, full_gpu, vfio_gpu
 from dray.drivers.sim.nvidia.mig import compute_instances, counter_set, dynamic_devices, static_devices
 from dray.drivers.sim.nvidia.models import find_model
+from dray.drivers.sim.nvidia.passthrough import WITH_IOMMU, Passthrough
 from dray.drivers.sim.nvidia.shares import check_shares, make_shareable
 from dray.drivers.sim.part import Machine, Part, Place, ProfileError
 from dray.drivers.sim.pools import Blueprint
@@ -40,6 +41,7 @@ class NvidiaPart(Part, frozen=True, tag="nvidia-gpus"):
     shares: str = ""
     lists_numa: bool = False
     publishes_index: bool = False
+    passthrough: Passthrough = WITH_IOMMU
 
     def choose(self, option: str, value: str) -> Self | None:
         """MIG on demand or beforehand, passthrough, shares, another model, two quirks of publishing."""
@@ -48,11 +50,14 @@ class NvidiaPart(Part, frozen=True, tag="nvidia-gpus"):
             "vfio": {"has_vfio": True},
             "numa-list": {"lists_numa": True},
             "index": {"publishes_index": True},
+            "no-iommu": {"passthrough": replace(self.passthrough, has_iommu=False)},
         }
         if option in switches and not value:
             return replace(self, **switches[option])
         if option == "shares":
             return replace(self, shares=check_shares(value or "unlimited"))
+        if option == "busy-wait":
+            return replace(self, passthrough=replace(self.passthrough, busy_wait_seconds=_parse_seconds(value)))
         if option == "model":
             find_model(value)
             return replace(self, model=value)
@@ -61,7 +66,16 @@ class NvidiaPart(Part, frozen=True, tag="nvidia-gpus"):
     def options(self) -> tuple[str, ...]:
         """As `choose` takes them."""
         cuts = [each.value for each in Partitioning if each is not Partitioning.NONE]
-        return (*cuts, "vfio", "shares=unlimited|memory|N", "model=NAME", "numa-list", "index")
+        return (
+            *cuts,
+            "vfio",
+            "no-iommu",
+            "busy-wait=SECONDS",
+            "shares=unlimited|memory|N",
+            "model=NAME",
+            "numa-list",
+            "index",
+        )
 
     def accelerators(self) -> tuple[Place, ...]:
         """The GPUs."""
@@ -103,10 +117,18 @@ class NvidiaPart(Part, frozen=True, tag="nvidia-gpus"):
 
     def _refuse_contradictions(self) -> None:
         """As the driver does when it starts."""
+        if self.passthrough != WITH_IOMMU and not self.has_vfio:
+            raise ProfileError("no-iommu and busy-wait are about passthrough: they need vfio, too")
         if self.partitioning in (Partitioning.DYNAMIC, Partitioning.COMPUTE) and self.has_vfio:
             raise ProfileError(f"{self.partitioning} and vfio exclude each other, as in the driver")
         if self.partitioning is not Partitioning.NONE and not any(gpu.model.mig for gpu in self._list_gpus()):
             raise ProfileError(f"no table of MIG profiles is known for {self.model}")
+
+
+def _parse_seconds(value: str) -> float:
+    if not value.isdecimal():
+        raise ProfileError(f"busy-wait={value}: must be a whole number of seconds, such as busy-wait=2")
+    return float(value)
 
 
 class ComputeDomainPart(Part, frozen=True, tag="compute-domain"):
