@@ -115,6 +115,7 @@ def test_settings_come_from_flag_and_variable_and_are_refused_if_impossible() ->
     assert [line.split()[:3] for line in shown.splitlines()[1:]] == [
         ["log.level", "debug", "DRAY_LOG_LEVEL"],
         ["log.format", "json", "flag"],
+        ["node.prepare_retry_seconds", "60.0", "default"],
     ]
     refused = dray("version", DRAY_LOG_LEVEL="loud")
     assert refused.returncode == 2
