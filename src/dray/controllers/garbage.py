@@ -79,7 +79,7 @@ class GarbageCollector:
         self._items[meta.uid] = item
         for owner in meta.owner_references:
             self._dependents.setdefault(owner.uid, set()).add(item)
-        if meta.owner_references or _waits(meta):
+        if (meta.owner_references or _waits(meta)) and not self._is_surely_kept(item):
             self.controller.wake(item)
         if old is not None:
             self._wake_owners(old.metadata)
