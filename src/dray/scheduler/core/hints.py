@@ -2,7 +2,7 @@
 
 Kubernetes asks each plugin that refused a pod about each event. Here what happened since the last look is gathered, and
 asked is what matters: would the pod fit on a node where something got better? So a device that is freed wakes one pod
-for which it would do, and none if it does for nobody.
+for which it would do, and none if it does for nobody. A pod that may evict others fits where only those are in its way.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from dray.allocator.view import NodeView
 from dray.api.core.pod import Pod
 from dray.scheduler.core.devices import PLUGIN, DeviceFailure, DeviceWish, examine_devices, plan_wish
 from dray.scheduler.core.moment import Moment
+from dray.scheduler.core.nodeinfo import priority_of
+from dray.scheduler.core.preempting import release_devices
 from dray.scheduler.core.queue import Entry
 from dray.scheduler.core.state import SchedulerState
 from dray.scheduler.core.stir import Stir
@@ -36,7 +38,7 @@ def rouse(state: SchedulerState, now: Moment) -> None:
     if stir.is_empty:
         return
     state.queue.tell_carriers(stir)
-    sights = _Sights(state.cluster)
+    sights = _Sights(state)
     for entry in state.queue.resting():
         cause = _find_cause(state, entry, stir, now, sights)
         if cause:
@@ -49,30 +51,62 @@ def pass_on_hope(state: SchedulerState, placed: Entry, now: Moment) -> None:
     if left is None:
         return
     entry, hope = left
-    cause = _find_cause(state, entry, hope, now, _Sights(state.cluster))
+    cause = _find_cause(state, entry, hope, now, _Sights(state))
     if cause:
         state.queue.wake(entry, now.seconds, cause, hope)
 
 
 class _Sights:
-    """Nodes as they are now, each looked at once, however many entries ask. To be used up before anything changes."""
+    """Nodes as they are now, each looked at once, however many entries ask. To be used up before anything changes.
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._seen: dict[int, tuple[NodeView, Occupancy] | None] = {}
+    With a priority they are seen as they would be without the pods that have less.
+    """
 
-    def get(self, number: int) -> tuple[NodeView, Occupancy] | None:
+    def __init__(self, state: SchedulerState) -> None:
+        self._state = state
+        self._cluster = state.cluster
+        self._seen: dict[tuple[int, int | None], tuple[NodeView, Occupancy] | None] = {}
+        self._lesser: dict[tuple[int, int], list[Pod]] = {}
+
+    def get(self, number: int, priority: int | None) -> tuple[NodeView, Occupancy] | None:
         """What the node of a number sees, and what is taken of it. None if it is gone."""
-        if number not in self._seen:
+        if priority is not None and not self._list_lesser(number, priority):
+            priority = None
+        key = (number, priority)
+        if key not in self._seen:
             view = self._cluster.view(self._cluster.names[number])
-            self._seen[number] = None if view is None else (view, self._cluster.occupancy(view))
-        return self._seen[number]
+            self._seen[key] = None if view is None else (view, self._observe(view, number, priority))
+        return self._seen[key]
 
-    def with_devices(self, plan: Plan, nodes: int) -> int:
+    def _observe(self, view: NodeView, number: int, priority: int | None) -> Occupancy:
+        if priority is None:
+            return self._cluster.occupancy(view)
+        mark = self._cluster.ledger.mark()
+        try:
+            release_devices(self._state, self._list_lesser(number, priority))
+            return self._cluster.occupancy(view)
+        finally:
+            self._cluster.undo(mark)
+
+    def _list_lesser(self, number: int, priority: int) -> list[Pod]:
+        key = (number, priority)
+        if key not in self._lesser:
+            snapshot = self._state.snapshot
+            placed = snapshot.node(number).pods.values() if snapshot.present >> number & 1 else ()
+            self._lesser[key] = [each.pod for each in placed if each.priority < priority]
+        return self._lesser[key]
+
+    def with_lesser(self, nodes: int, priority: int | None) -> int:
+        """The nodes that have pods of less priority."""
+        if priority is None:
+            return 0
+        return sum(1 << number for number in bits(nodes) if self._list_lesser(number, priority))
+
+    def with_devices(self, plan: Plan, nodes: int, priority: int | None) -> int:
         """The nodes on which claims fit, or may fit."""
         found = 0
         for number in bits(nodes):
-            seen = self.get(number)
+            seen = self.get(number, priority)
             if seen is None:
                 continue
             view, occupancy = seen
@@ -83,6 +117,13 @@ class _Sights:
             if not isinstance(solved, Unsolved) or solved.complaint is not None:
                 found |= 1 << number
         return found
+
+
+def _find_reach(state: SchedulerState, pod: Pod) -> int | None:
+    """The priority below which pods may be evicted for the sake of this one; None if it evicts nobody."""
+    if pod.spec.preemption_policy == "Never" or not state.profiles[pod.spec.scheduler_name].has("DefaultPreemption"):
+        return None
+    return priority_of(pod)
 
 
 def _find_cause(state: SchedulerState, entry: Entry, stir: Stir, now: Moment, sights: _Sights) -> str:
@@ -98,7 +139,8 @@ def _find_cause(state: SchedulerState, entry: Entry, stir: Stir, now: Moment, si
     if entry.plugins != _DEVICES_ALONE:
         nodes |= stir.nodes
     if entry.open and entry.plugins == _DEVICES_ALONE and nodes.bit_count() <= _NODES_ASKED:
-        nodes = sights.with_devices(_plan_of(state.cluster, entry), nodes)
+        reach = _find_reach(state, entry.pod)
+        nodes = sights.with_devices(_plan_of(state.cluster, entry), nodes, reach)
     if not nodes:
         return ""
     if entry.is_group or not entry.plugins or nodes.bit_count() > _NODES_ASKED:
@@ -124,17 +166,18 @@ def _find_obstacles(state: SchedulerState, pod: Pod, nodes: int, now: Moment, si
     wish = plan_wish(pod, state.world, frozenset())
     if not isinstance(wish, DeviceWish):
         return _DEVICES_ALONE  # what it waits for is a claim or a class, and comes with news of its own
-    equipped = nodes
+    equipped, reach = nodes, _find_reach(state, pod)
     if not wish.is_empty:
         if wish.open and not (wish.settled or wish.served or wish.leftover):
-            equipped = sights.with_devices(state.cluster.plans.plan(wish.open), nodes)
+            equipped = sights.with_devices(state.cluster.plans.plan(wish.open), nodes, reach)
         else:
             verdict = examine_devices(wish, state.world, nodes, now.date, profile.binding_timeout_seconds)
             equipped = nodes if isinstance(verdict, DeviceFailure) else verdict.fitting
+            equipped |= sights.with_lesser(nodes, reach)
     if not equipped:
         return _DEVICES_ALONE
     examined = state.placements[pod.spec.scheduler_name].examine(pod, frozenset(wish.served))
-    if examined.fitting & equipped:
+    if equipped & (examined.fitting | sights.with_lesser(examined.preemptible & equipped, reach)):
         return frozenset()
     found = {each.plugin for each in examined.refusals if each.nodes & equipped}
     if examined.rejected is not None:

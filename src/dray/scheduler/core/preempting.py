@@ -20,7 +20,7 @@ from dray.scheduler.core.orders import Evict, Order
 from dray.scheduler.core.preemption import Preemption, plan_preemption
 from dray.scheduler.core.state import SchedulerState
 
-__all__ = ["Eviction", "preempt"]
+__all__ = ["Eviction", "preempt", "release_devices"]
 
 
 class Eviction(NamedTuple):
@@ -83,17 +83,22 @@ def _nodes_with_lesser_claims(state: SchedulerState, pod: Pod, refused: Refused)
     return found
 
 
+def release_devices(state: SchedulerState, gone: Sequence[Pod]) -> None:
+    """Let claims hold nothing that nobody uses with these pods gone. Whoever asks undoes it in the ledger."""
+    uids = {pod.metadata.uid for pod in gone}
+    for pod in gone:
+        for claim in state.claims.used_by(pod):
+            if all(each.uid in uids for each in claim.status.reserved_for):
+                state.cluster.release(claim_uid(claim))
+
+
 def _ask_devices(state: SchedulerState, wish: DeviceWish, attempt: Attempt) -> DevicesFit:
     def ask(number: int, gone: Sequence[Pod]) -> tuple[str, ...]:
         """Why the pod would lack devices on the node of a number with these pods gone."""
-        uids = {pod.metadata.uid for pod in gone}
         cluster = state.cluster
         mark = cluster.ledger.mark()
         try:
-            for pod in gone:
-                for claim in state.claims.used_by(pod):
-                    if all(each.uid in uids for each in claim.status.reserved_for):
-                        cluster.release(claim_uid(claim))
+            release_devices(state, gone)
             seconds = attempt.profile.binding_timeout_seconds
             verdict = examine_devices(wish, state.world, 1 << number, attempt.now, seconds)
         finally:

@@ -130,7 +130,7 @@ class Queue:
         kin = self._kin_of(entry)
         if kin is not None and kin.carrier is entry:
             self._drop_carrier(entry.likeness, kin)
-        self._rest(entry, kin)
+        self._rest(entry)
 
     def fail(self, entry: Entry, now: float) -> None:
         """The attempt failed for reasons that have nothing to do with where it fits: try again after a pause."""
@@ -244,13 +244,13 @@ class Queue:
     def _kin_of(self, entry: Entry) -> Kindred | None:
         return None if entry.likeness is None else self._kin.get(entry.likeness)
 
-    def _rest(self, entry: Entry, kin: Kindred | None) -> None:
+    def _rest(self, entry: Entry) -> None:
         self._go(entry, Place.UNSCHEDULABLE, "ScheduleAttemptFailure")
         self._resting[entry.key] = entry
         if entry.likeness is None:
             self._resting_alone[entry.key] = entry
             return
-        kin = kin or self._kin.setdefault(entry.likeness, Kindred())
+        kin = self._kin.setdefault(entry.likeness, Kindred())
         kin.plugins = entry.plugins
         kin.resting[entry.key] = entry
 
