@@ -50,6 +50,8 @@ class Call(NamedTuple):
     kind: AnyKind
     name: str = ""
     options: object = None
+    process: str = ""
+    """Who makes it, where there are several."""
 
 
 class _Nobody:
@@ -133,15 +135,16 @@ def _at_once(work: Coroutine[Any, Any, T]) -> T:
 class Meddled:
     """A client whose requests are shown to the cluster's `before_call` first."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, process: str = "") -> None:
         self._cluster = cluster
+        self._process = process
 
     def _begin(self, verb: str, kind: AnyKind, name: str = "", options: object = None) -> Client:
-        self._cluster.before_call(Call(verb, kind, name, options))
+        self._cluster.before_call(Call(verb, kind, name, options, self._process))
         return self._cluster.client
 
     def _end(self, verb: str, kind: AnyKind, name: str, answer: T) -> T:
-        self._cluster.after_call(Call(verb, kind, name))
+        self._cluster.after_call(Call(verb, kind, name, process=self._process))
         return answer
 
     async def get(self, kind: Kind[K], name: ObjectName) -> K:

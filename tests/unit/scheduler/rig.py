@@ -26,7 +26,11 @@ from dray.scheduler.loop import Scheduler, SchedulerEffects, SchedulerOptions
 from dray.scheduler.observing import Nobody
 from tests.unit.controllers.cluster import Cluster, Meddled
 
-__all__ = ["Rig", "rigged"]
+__all__ = ["SCHEDULER", "TOGETHER", "Rig", "rigged"]
+
+SCHEDULER = "scheduler"
+TOGETHER = "controllers and scheduler"
+"""The name of a process that is both."""
 
 _QUIET_ROUNDS = 40
 """Turns of the event loop without anything to do, after which nothing is on its way any more."""
@@ -48,19 +52,57 @@ class Attempts(Nobody):
         self.made += 1
 
 
+class Process:
+    """Some of the parts, with views of their own. Nothing is remembered from before it started."""
+
+    def __init__(self, name: str, rig: "Rig") -> None:
+        self.name = name
+        cluster, log = rig.cluster, rig.log
+        clock, entropy = cluster.clock, SeededEntropy(rig.draw_seed())
+        client = Meddled(cluster, name)
+        self._informers = SharedInformers(client, Pace(clock, entropy), log)
+        self._parts: list[Controllers | Scheduler] = []
+        if name != SCHEDULER:
+            effects, metrics = Effects(clock, entropy, log), ControllerMetrics(CollectorRegistry())
+            self._parts.append(Controllers(Commons(client, self._informers, effects, metrics), rig.chosen))
+        if SCHEDULER in name:
+            effects_ = SchedulerEffects(clock, entropy, log)
+            self._parts.append(Scheduler(client, self._informers, rig.options, effects_, rig.attempts))
+        self.task = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._informers.run())
+            for part in self._parts:
+                tasks.create_task(part.run())
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything that was heard of is done."""
+        return all(part.is_idle for part in self._parts)
+
+    async def stop(self) -> None:
+        """End at once, in the middle of whatever is done. May come twice."""
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
+
+
 class Rig:
     """Everything that is needed to get pods onto nodes, nodes apart."""
 
-    def __init__(self, cluster: Cluster, options: SchedulerOptions, controllers: Sequence[str]) -> None:
+    def __init__(
+        self, cluster: Cluster, options: SchedulerOptions, controllers: Sequence[str], processes: Sequence[str]
+    ) -> None:
         self.cluster = cluster
         self.options = options
-        self._names = controllers
+        self.chosen = choose_controllers(controllers)
         self.log = MemoryLog()
         self.attempts = Attempts()
+        self.crashed: set[str] = set()
+        """Processes that are to be ended: nothing else happens before `restart`."""
         self._seed = 0
-        self.scheduler: Scheduler
-        self.controllers: Controllers
-        self.task: asyncio.Task[None]
+        self._names = processes
+        self._processes: dict[str, Process] = {}
         self.start()
 
     @property
@@ -73,38 +115,38 @@ class Rig:
         """What was complained of."""
         return [f"{entry.message} {entry.facts}" for entry in self.log.entries if entry.level == "error"]
 
-    def start(self) -> None:
-        """Start scheduler and controllers, with nothing remembered."""
+    def draw_seed(self) -> int:
+        """Where the chance of a process begins; never the same twice."""
         self._seed += 1
-        clock, entropy = self.cluster.clock, SeededEntropy(self._seed)
-        client = Meddled(self.cluster)
-        informers = SharedInformers(client, Pace(clock, entropy), self.log)
-        commons = Commons(client, informers, Effects(clock, entropy, self.log), ControllerMetrics(CollectorRegistry()))
-        self.controllers = Controllers(commons, choose_controllers(self._names))
-        effects = SchedulerEffects(clock, entropy, self.log)
-        self.scheduler = Scheduler(client, informers, self.options, effects, self.attempts)
-        self.task = asyncio.create_task(self._run(informers))
+        return self._seed
 
-    async def _run(self, informers: SharedInformers) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(informers.run())
-            tasks.create_task(self.controllers.run())
-            tasks.create_task(self.scheduler.run())
+    def start(self) -> None:
+        """Start everybody, with nothing remembered."""
+        self._processes = {name: Process(name, self) for name in self._names}
 
     async def stop(self) -> None:
-        """End at once, in the middle of whatever is done. May come twice."""
-        self.task.cancel()
-        await asyncio.gather(self.task, return_exceptions=True)
+        """End everybody at once, in the middle of whatever is done. May come twice."""
+        for process in self._processes.values():
+            await process.stop()
+
+    async def restart(self) -> None:
+        """End processes that crashed, and start them again."""
+        for name in sorted(self.crashed):
+            await self._processes[name].stop()
+            self.crashed.discard(name)
+            self._processes[name] = Process(name, self)
 
     async def settle(self) -> None:
         """Let everybody work until nobody has anything to do, or waits for time to pass."""
+        processes = tuple(self._processes.values())
         quiet = rounds = 0
-        while quiet < _QUIET_ROUNDS and rounds < _MOST_ROUNDS and not self.task.done():
+        while quiet < _QUIET_ROUNDS and rounds < _MOST_ROUNDS and not self.crashed:
             await asyncio.sleep(0)
             rounds += 1
-            quiet = quiet + 1 if self.scheduler.is_idle and self.controllers.is_idle else 0
-        if self.task.done():
-            self.task.result()
+            quiet = quiet + 1 if all(process.is_idle for process in processes) else 0
+            for process in processes:
+                if process.task.done():
+                    process.task.result()
 
     async def pass_time(self, seconds: float) -> None:
         """Let time pass, and everybody do what was waiting for it."""
@@ -124,8 +166,12 @@ async def rigged(
     options: SchedulerOptions | None = None,
     namespaces: Sequence[str] = (),
     controllers: Sequence[str] = ("resourceclaim-controller",),
+    processes: Sequence[str] = (TOGETHER,),
 ) -> AsyncIterator[Rig]:
-    """Server, controllers and scheduler for the length of a block; every decision is audited."""
+    """Server, controllers and scheduler for the length of a block; every decision is audited.
+
+    A process is the scheduler, or controllers by whatever name, or both.
+    """
     cluster = Cluster()
     for name in (_NAMESPACE, *namespaces):
         labels = {"resource.kubernetes.io/admin-access": "true"}
@@ -133,7 +179,7 @@ async def rigged(
         cluster.put(NAMESPACE, thing)
         cluster.put(SERVICE_ACCOUNT, ServiceAccount(metadata=ObjectMeta(name="default", namespace=name)))
     async with cluster.serving():
-        rig = Rig(cluster, options or SchedulerOptions(self_check=True), controllers)
+        rig = Rig(cluster, options or SchedulerOptions(self_check=True), controllers, processes)
         try:
             await rig.settle()
             yield rig
