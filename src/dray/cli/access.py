@@ -4,6 +4,7 @@ import asyncio
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
@@ -12,6 +13,7 @@ import typer
 
 from dray.app.settings import system_environment
 from dray.cli.printing import render_error
+from dray.cli.progress import show_progress
 from dray.cli.session import get_session
 from dray.client.port import Client, Unreachable
 from dray.errors import DrayError, Forbidden, NotFound, Unauthorized
@@ -62,8 +64,11 @@ class Access:
     """Which namespace is meant where none is named; empty for that of the context."""
 
 
-def run_connected(ctx: typer.Context, access: Access, work: Callable[[Client], Awaitable[T]]) -> T:
-    """Do something with a client. Leaves the command, with what is wrong and a hint, where that fails."""
+def run_connected(ctx: typer.Context, access: Access, work: Callable[[Client], Awaitable[T]], *, title: str = "") -> T:
+    """Do something with a client. Leaves the command, with what is wrong and a hint, where that fails.
+
+    With a `title` a bar of that name moves meanwhile.
+    """
     from dray.app.clientwire import wire_client  # noqa: PLC0415  # verbs without a cluster start faster without HTTP
 
     async def connect() -> T:
@@ -71,7 +76,8 @@ def run_connected(ctx: typer.Context, access: Access, work: Callable[[Client], A
             system_environment(), get_session(ctx).clock, kubeconfig=access.kubeconfig, context=access.context
         )
         async with connection as client:
-            return await work(client)
+            with show_progress(title) if title else nullcontext():
+                return await work(client)
 
     return _run(ctx, connect())
 

@@ -4,7 +4,7 @@ Kinds are found by asking the server, so that whatever it serves can be reached,
 `kubectl get` prints them.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Final
 from urllib.parse import urlencode
@@ -22,7 +22,17 @@ from dray.client.transport import HttpCall
 from dray.client.watchlines import LineSplitter
 from dray.errors import Gone
 
-__all__ = ["Applied", "Place", "Selection", "TableAnswer", "TableColumn", "TableRow", "UntypedClient", "WatchedRows"]
+__all__ = [
+    "Applied",
+    "OnPage",
+    "Place",
+    "Selection",
+    "TableAnswer",
+    "TableColumn",
+    "TableRow",
+    "UntypedClient",
+    "WatchedRows",
+]
 
 _TABLE: Final = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 _PAGE: Final = "500"
@@ -31,6 +41,14 @@ _EVER: Final = 1e9
 _LINE_BYTES: Final = 32 * 1024 * 1024
 _JSON: Final = "application/json"
 _CREATED: Final = 201
+
+
+OnPage = Callable[[int, int | None], None]
+"""Told how many objects of a list are there while more are coming, and of how many, if the server says so."""
+
+
+def _ignore(_done: int, _total: int | None) -> None:
+    """Nobody asked."""
 
 
 class Selection(Struct, frozen=True):
@@ -58,6 +76,7 @@ class Place(Struct, frozen=True, rename="camel"):
     uid: str = ""
     resource_version: str = ""
     continue_token: str = msgspec.field(default="", name="continue")
+    remaining_item_count: int | None = None
 
 
 class TableColumn(Struct, frozen=True):
@@ -133,21 +152,21 @@ class UntypedClient:
         calls = [HttpCall("GET", path, accept=DISCOVERY_TYPES, is_repeatable=True) for path in ("/api", "/apis")]
         return decode_resources([(await self._http.call(call)).body for call in calls])
 
-    async def get_table(self, resource: Resource, selection: Selection) -> TableAnswer:
+    async def get_table(self, resource: Resource, selection: Selection, note: OnPage = _ignore) -> TableAnswer:
         """Objects as a table; its version is that from which a watch goes on. Raises NotFound for one object."""
-        pages = [_decode_table(page) for page in await self._read_pages(resource, selection, _TABLE)]
+        pages = [_decode_table(page) for page in await self._read_pages(resource, selection, _TABLE, note)]
         rows = tuple(row for page in pages for row in page.rows)
         return msgspec.structs.replace(pages[0], rows=rows)
 
-    async def get_objects(self, resource: Resource, selection: Selection) -> list[bytes]:
+    async def get_objects(self, resource: Resource, selection: Selection, note: OnPage = _ignore) -> list[bytes]:
         """Objects as JSON text. Raises NotFound for one object."""
         objects: list[bytes] = []
-        for page in await self._read_pages(resource, selection, _JSON):
+        for page in await self._read_pages(resource, selection, _JSON, note):
             items = None if selection.name else msgspec.json.decode(page, type=_ListAnswer).items
             objects += [page] if items is None else [_name_kind(bytes(item), resource) for item in items]
         return objects
 
-    async def _read_pages(self, resource: Resource, selection: Selection, accept: str) -> Sequence[bytes]:
+    async def _read_pages(self, resource: Resource, selection: Selection, accept: str, note: OnPage) -> Sequence[bytes]:
         path = resource.path(selection.namespace, selection.name)
         pages: list[bytes] = []
         token = ""
@@ -155,9 +174,12 @@ class UntypedClient:
             query = {} if selection.name else {**_narrow(selection), "limit": _PAGE, "continue": token}
             page = (await self._http.call(_get(path, query, accept))).body
             pages.append(page)
-            token = "" if selection.name else msgspec.json.decode(page, type=_ListAnswer).metadata.continue_token
+            meta = Place() if selection.name else msgspec.json.decode(page, type=_ListAnswer).metadata
+            token = meta.continue_token
             if not token:
                 return pages
+            done = len(pages) * int(_PAGE)
+            note(done, None if meta.remaining_item_count is None else done + meta.remaining_item_count)
 
     async def watch_table(
         self, resource: Resource, selection: Selection, version: str

@@ -9,6 +9,7 @@ from dray.cli.access import Access, Context, Kubeconfig, Namespace, complain, ru
 from dray.cli.manifestfiles import Filenames, ManifestHead, Recursive, load_manifests, read_head
 from dray.cli.manifests import Manifest
 from dray.cli.objecttext import ObjectOutput, render_objects
+from dray.cli.progress import show_progress
 from dray.errors import ApiError, Conflict, DrayError
 
 if TYPE_CHECKING:
@@ -58,9 +59,11 @@ def apply_files(  # noqa: PLR0913  # one parameter for each option
     applying = _Applying(ctx, namespace, is_forced=force_conflicts, is_dry_run=dry_run, is_quiet=output is not None)
 
     async def work(client: "UntypedClient", default: str) -> None:
-        resources = await client.discover()
-        for manifest, head in manifests:
-            await applying.apply(client, resources, default, (manifest, head))
+        with show_progress("applying", len(manifests)) as advance:
+            resources = await client.discover()
+            for done, (manifest, head) in enumerate(manifests):
+                advance(done)
+                await applying.apply(client, resources, default, (manifest, head))
 
     run_untyped(ctx, Access(kubeconfig, context, namespace), work)
     if output is not None and applying.applied:

@@ -10,6 +10,7 @@ from dray.app.offline import Report, check_offline
 from dray.app.wire import wire_offline_context, wire_registry
 from dray.cli.manifests import Manifest, ManifestError, read_manifests
 from dray.cli.printing import Output, render_error, render_json, render_report, render_summary
+from dray.cli.progress import show_progress
 from dray.cli.session import get_session
 
 __all__ = ["check_files"]
@@ -37,8 +38,10 @@ def check_files(
     session = get_session(ctx)
     registry, context = wire_registry(), wire_offline_context(session.clock)
     checked: list[tuple[Manifest, Report]] = []
-    for file in files:
-        for manifest in _read(file):
+    manifests = [manifest for file in files for manifest in _read(file)]
+    with show_progress("checking", len(manifests)) as advance:
+        for done, manifest in enumerate(manifests):
+            advance(done)
             report = check_offline(manifest.json, registry, context)
             checked.append((manifest, report))
             session.log.debug("object checked", object=report.title, place=manifest.place, faults=len(report.findings))

@@ -9,6 +9,7 @@ from dray.authoring.judging import Present, Yardstick
 from dray.cli.drafts import DraftFiles, read_drafts
 from dray.cli.manifestfiles import Recursive
 from dray.cli.printing import render_error
+from dray.cli.progress import show_progress
 from dray.cli.session import get_session
 
 __all__ = ["convert_files"]
@@ -29,7 +30,8 @@ def convert_files(ctx: typer.Context, files: DraftFiles, recursive: Recursive = 
     manuscripts = read_drafts(files, recursive=recursive)
     registry = wire_registry()
     judge = OfflineJudge(registry, wire_offline_context(get_session(ctx).clock))
-    converted = convert(manuscripts, registry, Yardstick(know_profiles(), judge, Present()))
+    with show_progress("converting"):
+        converted = convert(manuscripts, registry, Yardstick(know_profiles(), judge, Present()))
     typer.echo(converted.text, nl=False)
     for problem in converted.problems:
         typer.echo(render_error(problem), nl=False, err=True)

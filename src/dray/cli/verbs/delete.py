@@ -88,13 +88,17 @@ class _Deleting:
 
     async def delete(self, client: "UntypedClient", default: str) -> "list[tuple[Resource, Selection, str]]":
         """Ask for everything to go, and say so; what was there, with its uids."""
-        resources = await client.discover()
-        for target in self.targets:
-            resource = resources.find(target.word)
-            for name in target.names or await self._list_names(client, resource, default):
-                await self._delete_one(client, resource, default, name)
-        for head in self.heads:
-            await self._delete_named(client, resources, default, head)
+        with show_progress("deleting") as advance:
+            resources = await client.discover()
+            for target in self.targets:
+                resource = resources.find(target.word)
+                names = target.names or await self._list_names(client, resource, default)
+                for done, name in enumerate(names):
+                    advance(done, len(names))
+                    await self._delete_one(client, resource, default, name)
+            for done, head in enumerate(self.heads):
+                advance(done, len(self.heads))
+                await self._delete_named(client, resources, default, head)
         return self._deleted
 
     async def _list_names(self, client: "UntypedClient", resource: "Resource", default: str) -> list[str]:

@@ -25,6 +25,7 @@ __all__ = ["device"]
 Place = Annotated[str, typer.Argument(metavar="NODE/DEVICE", help="Which device.")]
 Places = Annotated[str, typer.Argument(metavar="NODE[/DEVICE]", help="Which device, or all of a node.")]
 
+_TITLE: Final = "asking the cluster"
 _HEADER: Final = ("gpu", "driver", "compute mode", "time slice", "mig", "mps daemons", "held by")
 
 device = typer.Typer(help="Have simulated devices fail, heal and be busy; look at GPUs.", no_args_is_help=True)
@@ -58,7 +59,7 @@ def fail(  # noqa: PLR0913  # one parameter for each option
         raise refuse(f"--reason {reason!r} must be a label value: letters, digits, dashes, dots; at most 63")
     where = parse_place(place)
     drivers = run_connected(
-        ctx, Access(kubeconfig, context), lambda client: fail_device(client, where, Fault(effect, reason))
+        ctx, Access(kubeconfig, context), lambda client: fail_device(client, where, Fault(effect, reason)), title=_TITLE
     )
     typer.echo(f"{where} fails with {effect} ({', '.join(drivers)})\n  try: dray device heal {where}")
 
@@ -79,7 +80,7 @@ def heal(
     Exit codes: 0 it works, 2 there is no such device.
     """  # noqa: D301  # the mark of lines that are kept as they are
     where = parse_place(place)
-    healed = run_connected(ctx, Access(kubeconfig, context), lambda client: heal_devices(client, where))
+    healed = run_connected(ctx, Access(kubeconfig, context), lambda client: heal_devices(client, where), title=_TITLE)
     for name in healed:
         typer.echo(f"{where.node}/{name} works again")
     if not healed:
@@ -106,7 +107,7 @@ def show(
     Exit codes: 0 shown, 2 there is no such node or GPU.
     """  # noqa: D301  # the mark of lines that are kept as they are
     where = parse_place(place)
-    sights = run_connected(ctx, Access(kubeconfig, context), lambda client: look_at_gpus(client, where))
+    sights = run_connected(ctx, Access(kubeconfig, context), lambda client: look_at_gpus(client, where), title=_TITLE)
     if output is Output.JSON:
         typer.echo(render_json(list(map(_list_facts, sights))), nl=False)
     elif sights:
@@ -159,7 +160,7 @@ def hold(
     Exit codes: 0 it is held from now on, 2 there is no such GPU.
     """  # noqa: D301  # the mark of lines that are kept as they are
     where = parse_place(place)
-    run_connected(ctx, Access(kubeconfig, context), lambda client: hold_gpu(client, where, by))
+    run_connected(ctx, Access(kubeconfig, context), lambda client: hold_gpu(client, where, by), title=_TITLE)
     typer.echo(f"{where} is held by {by}\n  try: dray device release {where}")
 
 
@@ -174,7 +175,7 @@ def release(ctx: typer.Context, place: Places, kubeconfig: Kubeconfig = None, co
     Exit codes: 0 it is released, 2 there is no such node.
     """  # noqa: D301  # the mark of lines that are kept as they are
     where = parse_place(place)
-    released = run_connected(ctx, Access(kubeconfig, context), lambda client: release_gpus(client, where))
+    released = run_connected(ctx, Access(kubeconfig, context), lambda client: release_gpus(client, where), title=_TITLE)
     for name in released:
         typer.echo(f"{where.node}/{name} is released")
     if not released:

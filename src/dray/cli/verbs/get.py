@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from dray.cli.access import Access, AllNamespaces, Context, Kubeconfig, Namespace, refuse, run_untyped
 from dray.cli.objecttext import ObjectOutput, TableText, render_names, render_objects
 from dray.cli.printing import Listing
+from dray.cli.progress import Advance, show_progress
 from dray.cli.targets import Target, parse_targets
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def get_objects(  # noqa: PLR0913  # one parameter for each option
     )
 
     async def work(client: "UntypedClient", default: str) -> None:
-        resources = await client.discover()
+        with show_progress("asking what there is"):
+            resources = await client.discover()
         if output in (Listing.JSON, Listing.YAML):
             await reading.print_whole(client, resources, targets, default)
         else:
@@ -87,8 +89,9 @@ class _Reading:
         objects: list[tuple[Resource, bytes]] = []
         for target in targets:
             resource = resources.find(target.word)
-            for selection in self._select(resource, target, default):
-                objects += [(resource, body) for body in await client.get_objects(resource, selection)]
+            with show_progress(f"reading {resource.plural}") as advance:
+                for selection in self._select(resource, target, default):
+                    objects += [(resource, body) for body in await client.get_objects(resource, selection, advance)]
         is_one = len(targets) == 1 and len(targets[0].names) == 1
         typer.echo(render_objects(objects, ObjectOutput(self.output), as_list=not is_one), nl=False)
 
@@ -101,7 +104,8 @@ class _Reading:
             resource = resources.find(target.word)
             is_in_cluster = is_in_cluster or not resource.is_namespaced
             selections = self._select(resource, target, default)
-            table = await self._read(client, resource, selections)
+            with show_progress(f"reading {resource.plural}") as advance:
+                table = await self._read(client, resource, selections, advance)
             if has_printed and table.rows and self.output is not Listing.NAME:
                 typer.echo("")
             has_printed = has_printed or bool(table.rows)
@@ -122,9 +126,9 @@ class _Reading:
         return [Selection(namespace=namespace, labels=self.labels, fields=self.fields)]
 
     async def _read(
-        self, client: "UntypedClient", resource: "Resource", selections: "Sequence[Selection]"
+        self, client: "UntypedClient", resource: "Resource", selections: "Sequence[Selection]", advance: Advance
     ) -> "TableAnswer":
-        first, *more = [await client.get_table(resource, selection) for selection in selections]
+        first, *more = [await client.get_table(resource, selection, advance) for selection in selections]
         return replace(first, rows=(*first.rows, *(row for table in more for row in table.rows)))
 
     def _print(self, resource: "Resource", table: "TableAnswer", prefix: str) -> TableText:

@@ -17,6 +17,7 @@ from dray.cli.drafts import DraftFiles, read_drafts
 from dray.cli.findingtext import render_findings
 from dray.cli.manifestfiles import Recursive
 from dray.cli.printing import render_json
+from dray.cli.progress import show_progress
 from dray.cli.sarif import make_sarif
 from dray.cli.session import get_session
 
@@ -72,13 +73,15 @@ def lint_files(  # noqa: PLR0913  # one parameter for each option
     registry = wire_registry()
     judge = OfflineJudge(registry, wire_offline_context(get_session(ctx).clock))
     if cluster is None and kubeconfig is None and not context:
-        answer = find_connected(ctx, ask_cluster, patience_seconds=PATIENCE_SECONDS)
+        with show_progress("asking the cluster"):
+            answer = find_connected(ctx, ask_cluster, patience_seconds=PATIENCE_SECONDS)
     elif cluster is False:
         answer = None
     else:
-        answer = run_connected(ctx, Access(kubeconfig, context), ask_cluster)
+        answer = run_connected(ctx, Access(kubeconfig, context), ask_cluster, title="asking the cluster")
     knowledge, present = answer or (know_profiles(), Present())
-    found = lint(manuscripts, registry, Yardstick(knowledge, judge, present))
+    with show_progress("reading manifests closely"):
+        found = lint(manuscripts, registry, Yardstick(knowledge, judge, present))
     findings = [each for each in found if each.rule not in ignored]
     typer.echo(_render(findings, output, sum(len(list(each.drafts())) for each in manuscripts)), nl=False)
     counted = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dray.cli.access import Access, Context, Kubeconfig, Namespace, refuse, run_untyped
+from dray.cli.progress import show_progress
 from dray.scheduler.durations import parse_seconds
 
 if TYPE_CHECKING:
@@ -55,6 +56,10 @@ def show_logs(  # noqa: PLR0913  # one parameter for each option
 
     async def work(client: "UntypedClient", default: str) -> None:
         async with aclosing(client.open_log(default, name, query)) as pieces:
+            with show_progress("waiting for the log"):
+                first = await anext(pieces, b"")
+            sys.stdout.buffer.write(first)
+            sys.stdout.buffer.flush()
             async for piece in pieces:
                 sys.stdout.buffer.write(piece)
                 sys.stdout.buffer.flush()

@@ -11,6 +11,7 @@ from dray.app.settings import system_environment
 from dray.app.wishes import PartName
 from dray.cli.access import fail_with, refuse
 from dray.cli.printing import Output, render_json
+from dray.cli.progress import show_progress
 from dray.cli.session import get_session
 from dray.cli.uptext import render_facts
 from dray.errors import DrayError
@@ -39,7 +40,8 @@ def show_status(
     from dray.app.status import read_status  # noqa: PLC0415  # help is printed without loading HTTP
 
     try:
-        status = asyncio.run(read_status(data_dir, system_environment(), get_session(ctx).clock))
+        with show_progress("asking the cluster"):
+            status = asyncio.run(read_status(data_dir, system_environment(), get_session(ctx).clock))
     except (DrayError, OSError) as fault:
         raise fail_with(ctx, fault) from fault
     if output is Output.JSON:
