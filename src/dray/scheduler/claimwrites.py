@@ -135,7 +135,8 @@ class ClaimWrites:
             raise WriteFailed(f"claim {ref} got deallocated elsewhere in the meantime")
         if allocation is claim.status.allocation and is_reserved_for(claim, write.consumer):
             return claim
-        if allocation.allocation_timestamp is None:
+        # What somebody allocated without a time stays as it is: the API lets nobody change an allocation.
+        if allocation is not claim.status.allocation and allocation.allocation_timestamp is None:
             allocation = replace(allocation, allocation_timestamp=self._pace.clock.now().to_time())
         reserved_for = (*claim.status.reserved_for, write.consumer)
         status = replace(claim.status, allocation=allocation, reserved_for=reserved_for)

@@ -45,6 +45,7 @@ __all__ = [
     "fold_slice",
     "note_claim",
     "stir_freed",
+    "stir_held",
 ]
 
 NEIGHBOURS: Final = ("PodTopologySpread", "InterPodAffinity")
@@ -130,8 +131,6 @@ def _place_pod(state: SchedulerState, pod: Pod, now: float) -> None:
     if is_terminal(pod):
         remove_placed(state, uid)
         return
-    if holds_devices(pod):
-        state.least_priority = min(state.least_priority, priority_of(pod))
     before = state.snapshot.find_pod(uid)
     if before is not None and _weighs_the_same(before, pod):
         return
@@ -140,7 +139,17 @@ def _place_pod(state: SchedulerState, pod: Pod, now: float) -> None:
     if before is not None:
         number = state.snapshot.find_number(pod.spec.node_name)
         state.stir.nodes |= 0 if number is None else 1 << number
+    if holds_devices(pod):
+        state.least_priority = min(state.least_priority, priority_of(pod))
+        if before is None:
+            stir_held(state, pod)
     state.version += 1
+
+
+def stir_held(state: SchedulerState, pod: Pod) -> None:
+    """Devices that a claim held for nobody are used by a pod on a node: whoever may evict it can have them."""
+    number = state.snapshot.find_number(pod.spec.node_name)
+    state.stir.devices |= 0 if number is None else 1 << number
 
 
 def _weighs_the_same(before: Pod, after: Pod) -> bool:
@@ -284,7 +293,20 @@ def fold_claim(state: SchedulerState, change: Changed[ResourceClaim], now: float
         state.claims.remove(change.latest)
     elif not state.claims.put(change.new):
         return
+    elif _has_other_users(change):
+        for each in change.new.status.reserved_for:
+            user = state.snapshot.find_pod(each.uid)
+            if user is not None:
+                stir_held(state, user)
     note_claim(state, change.latest, now, is_news=_tells_pods(change))
+
+
+def _has_other_users(change: Changed[ResourceClaim]) -> bool:
+    """Whether a claim has the devices that it had, and others use it."""
+    old, new = change.old, change.new
+    if old is None or new is None or old.status.allocation is None or new.status.allocation is None:
+        return False
+    return old.status.reserved_for != new.status.reserved_for
 
 
 def _tells_pods(change: Changed[ResourceClaim]) -> bool:

@@ -88,7 +88,9 @@ def release_devices(state: SchedulerState, gone: Sequence[Pod]) -> None:
     uids = {pod.metadata.uid for pod in gone}
     for pod in gone:
         for claim in state.claims.used_by(pod):
-            if all(each.uid in uids for each in claim.status.reserved_for):
+            users = claim.status.reserved_for
+            # What was allocated for nobody stays allocated when nobody uses it.
+            if all(each.uid in uids for each in users) and (users or claim.status.allocation is None):
                 state.cluster.release(claim_uid(claim))
 
 

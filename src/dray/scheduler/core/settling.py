@@ -7,7 +7,7 @@ from dray.scheduler.core.admitting import admit_group, find_group_key, group_ent
 from dray.scheduler.core.attempting import withdraw
 from dray.scheduler.core.bindingconditions import ReadyState, deadline_of, judge_readiness
 from dray.scheduler.core.entry import Entry, Place
-from dray.scheduler.core.folding import note_claim, stir_freed
+from dray.scheduler.core.folding import note_claim, stir_freed, stir_held
 from dray.scheduler.core.moment import Moment
 from dray.scheduler.core.news import Bound, ClaimSeen, ClaimsReserved, NotBound
 from dray.scheduler.core.orders import AbandonBinding, FinishBinding, Order, Tell
@@ -24,8 +24,12 @@ def settle_bound(state: SchedulerState, news: Bound, now: Moment) -> list[Order]
     _keep(state, assumed, news.claims, now)
     if assumed is None:
         return []
+    promised = {claim.metadata.uid for claim, _ in assumed.promised}
     _lapse(state, assumed, news.pod_uid)
     assumed.is_bound = True
+    placed = state.snapshot.find_pod(news.pod_uid)
+    if placed is not None and any(claim.metadata.uid not in promised for claim in state.claims.used_by(placed)):
+        stir_held(state, placed)
     if assumed.is_gone or assumed.is_seen:
         del state.assumed[news.pod_uid]
     state.queue.remove(news.pod_uid, now.seconds)
