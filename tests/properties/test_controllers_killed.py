@@ -1,7 +1,7 @@
 """Controllers may be killed between any two writes: those that come after them bring the cluster to the same end.
 
 Random histories of pods, groups, claims and taints are played twice: undisturbed, and with controllers that die before
-some of their writes. What is there once nobody has anything to do is the same.
+some of their writes, or with two sets of them at once. What is there once nobody has anything to do is the same.
 """
 
 import asyncio
@@ -92,29 +92,41 @@ USES: dict[str, dict[str, str]] = {
 class History:
     """One play of a history, with the controllers that are alive."""
 
-    def __init__(self, cluster: Cluster, deaths: Sequence[int]) -> None:
+    def __init__(self, cluster: Cluster, deaths: Sequence[int], crews: int) -> None:
         self._cluster = cluster
         self._client = Doomed(cluster, set(deaths))
-        self._crew = Crew(cluster, CONTROLLERS, self._client)
+        self._crews = [Crew(cluster, CONTROLLERS, self._client) for _ in range(crews)]
 
     async def settle(self) -> None:
         """Let everybody work; whoever died is replaced."""
-        await self._crew.settle()
-        while self._crew.task.done():
-            await asyncio.gather(self._crew.task, return_exceptions=True)
-            self._crew = Crew(self._cluster, CONTROLLERS, self._client)
-            await self._crew.settle()
+        await self._settle_once()
+        while any(crew.task.done() for crew in self._crews):
+            for number, crew in enumerate(self._crews):
+                if crew.task.done():
+                    await asyncio.gather(crew.task, return_exceptions=True)
+                    self._crews[number] = Crew(self._cluster, CONTROLLERS, self._client)
+            await self._settle_once()
         for _ in range(3):
-            await self._crew.pass_time(1.0)
+            await self._pass_time(1.0)
+
+    async def _settle_once(self) -> None:
+        # What one does is news to the others.
+        for crew in (*self._crews, *self._crews[:-1]):
+            await crew.settle()
+
+    async def _pass_time(self, seconds: float) -> None:
+        await self._cluster.clock.advance(seconds)
+        await self._settle_once()
 
     async def wait(self, seconds: float) -> None:
         """Let so much time pass, for what is looked at from time to time."""
         for _ in range(4):
-            await self._crew.pass_time(seconds / 4)
+            await self._pass_time(seconds / 4)
         await self.settle()
 
     async def stop(self) -> None:
-        await self._crew.stop()
+        for crew in self._crews:
+            await crew.stop()
 
     async def play(self, step: Step) -> None:
         cluster = self._cluster
@@ -221,10 +233,10 @@ def describe(cluster: Cluster) -> End:
     return End(claims, names, show_pods(cluster), show_groups(cluster))
 
 
-async def play(steps: Sequence[Step], deaths: Sequence[int]) -> End:
+async def play(steps: Sequence[Step], deaths: Sequence[int], crews: int) -> End:
     cluster = Cluster()
     async with cluster.serving():
-        history = History(cluster, deaths)
+        history = History(cluster, deaths, crews)
         try:
             for step in steps:
                 await history.play(step)
@@ -260,7 +272,7 @@ HISTORIES = st.lists(ACTS, min_size=3, max_size=12)
 DEATHS = st.lists(st.integers(1, 12), min_size=1, max_size=4, unique=True)
 
 
-def compare(steps: Sequence[Step], deaths: Sequence[int]) -> None:
+def compare(steps: Sequence[Step], deaths: Sequence[int], crews: int = 1) -> None:
     # Something to begin with, so that most histories have claims in use.
     begun = [
         Step("template"),
@@ -270,13 +282,19 @@ def compare(steps: Sequence[Step], deaths: Sequence[int]) -> None:
         Step("pod", "q", "group"),
         *steps,
     ]
-    assert asyncio.run(play(begun, deaths)) == asyncio.run(play(begun, ()))
+    assert asyncio.run(play(begun, deaths, crews)) == asyncio.run(play(begun, (), 1))
 
 
 @settings(max_examples=25)
 @given(HISTORIES, DEATHS)
 def test_killed_controllers_come_to_the_same_end(steps: list[Step], deaths: list[int]) -> None:
     compare(steps, deaths)
+
+
+@settings(max_examples=25)
+@given(HISTORIES, st.one_of(st.just([]), DEATHS))
+def test_two_sets_of_controllers_come_to_the_same_end_as_one(steps: list[Step], deaths: list[int]) -> None:
+    compare(steps, deaths, crews=2)
 
 
 @pytest.mark.soak

@@ -1,10 +1,12 @@
 """Random histories of a cluster in which scheduler and controllers end at any write, and start again knowing nothing.
 
 Pods, gangs, claims, nodes, slices and taint rules come and go. When everybody is at rest, what is stored is consistent,
-nothing is reserved for pods that are gone, and no pod or gang waits that a plain search finds a place for.
+nothing is reserved for pods that are gone, nobody has two claims for one thing, and no pod or gang waits that a plain
+search finds a place for.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from itertools import combinations, product
 from typing import NamedTuple
@@ -22,7 +24,7 @@ from dray.api.resource.allocation import ResourceClaimStatus
 from dray.api.resource.claim import DeviceClaim, ResourceClaim, ResourceClaimSpec
 from dray.api.resource.deviceclass import DeviceClass
 from dray.api.resource.kinds import DEVICE_CLASS, DEVICE_TAINT_RULE, RESOURCE_CLAIM, RESOURCE_SLICE
-from dray.api.resource.podclaims import FINALIZER, find_choice, is_terminal
+from dray.api.resource.podclaims import FINALIZER, POD_CLAIM_ANNOTATION, find_choice, find_controller, is_terminal
 from dray.api.resource.request import DeviceRequest, ExactDeviceRequest
 from dray.api.resource.slice import ResourceSlice
 from dray.api.scheduling.kinds import POD_GROUP
@@ -39,6 +41,7 @@ GANG = 2
 BATCHES = 100
 """Parts of the long round, which workers share: each begins with a chance of its own."""
 EXTENDED = "x.io/gpu"
+PROCESSES = (SCHEDULER, "controllers")
 WITHDRAWN = {"StatusOfUnknownDevice", "NodeSelectorWrong"}
 """Faults that come of devices and nodes that were taken away from under pods."""
 
@@ -87,6 +90,8 @@ async def check(rig: Rig) -> None:
     for claim in scene.claims:
         assert {each.uid for each in claim.status.reserved_for} <= live, tell(claim)
         assert claim.status.allocation is not None or FINALIZER not in claim.metadata.finalizers, tell(claim)
+    made = Counter(filter(None, map(purpose_of, scene.claims)))
+    assert [purpose for purpose, count in made.items() if count > 1] == []
     for pod in scene.pods:
         if pod.spec.node_name and not is_terminal(pod):
             for claim in scene.claims_of(pod):
@@ -96,6 +101,14 @@ async def check(rig: Rig) -> None:
             assert not fits(scene, [pod]), tell(pod)
             assert not any(fits(after, [pod]) for after in evictions(scene, pod)), tell(pod)
     await check_gang(rig, scene)
+
+
+def purpose_of(claim: ResourceClaim) -> tuple[str, str] | None:
+    """For whom a claim was made, and for what; None if it was not made by the cluster, or goes."""
+    owner = find_controller(claim.metadata)
+    if owner is None or claim.metadata.deletion_timestamp is not None:
+        return None
+    return owner.uid, claim.metadata.annotations.get(POD_CLAIM_ANNOTATION, EXTENDED)
 
 
 def is_reserved(claim: ResourceClaim, pod: Pod) -> bool:
@@ -231,9 +244,9 @@ def has_room(scene: Scene, node: Node, pods: Sequence[Pod]) -> bool:
 # Histories
 
 
-async def live_through(history: Sequence[Action]) -> None:
+async def live_through(history: Sequence[Action], processes: Sequence[str] = PROCESSES) -> None:
     options = SchedulerOptions(self_check=True)
-    async with rigged(options, controllers=CONTROLLERS, processes=(SCHEDULER, "controllers")) as rig:
+    async with rigged(options, controllers=CONTROLLERS, processes=processes) as rig:
         fate = Fate(rig)
         for thing in START:
             await store(rig.client, thing)
@@ -251,6 +264,12 @@ def test_whatever_happens_ends_well(history: list[Action]) -> None:
     asyncio.run(live_through(history))
 
 
+@settings(max_examples=SHORT)
+@given(HISTORIES)
+def test_whatever_happens_ends_well_with_two_sets_of_controllers(history: list[Action]) -> None:
+    asyncio.run(live_through(history, (*PROCESSES, "more controllers")))
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_whatever_happens_ends_well_in_ten_thousand_histories(batch: int) -> None:
@@ -258,6 +277,6 @@ def test_whatever_happens_ends_well_in_ten_thousand_histories(batch: int) -> Non
     @settings(max_examples=10_000 // BATCHES, database=None, derandomize=False)
     @given(HISTORIES)
     def play(history: list[Action]) -> None:
-        asyncio.run(live_through(history))
+        asyncio.run(live_through(history, (*PROCESSES, "more controllers") if batch % 4 == 0 else PROCESSES))
 
     play()

@@ -1,8 +1,9 @@
 """Claims from templates: each entry that names a template gets a claim of its own, recorded on the pod or group.
 
-Between the claim and the record a crash may come: the claim is found again by its owner and its annotation. What a pod
-shares with its group is made for the group, once, and its name copied. A pod that was placed by hand also gets its
-reservations here; nothing is ever allocated here.
+Between the claim and the record a crash may come: the claim is found again by its owner and its annotation. Several of
+these controllers may work at once, for they all give the claim of an entry the same name. What a pod shares with its
+group is made for the group, once, and its name copied. A pod that was placed by hand also gets its reservations here;
+nothing is ever allocated here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,13 +21,14 @@ from dray.api.registry import AnyKind
 from dray.api.resource.claim import ResourceClaim
 from dray.api.resource.claimtemplate import ResourceClaimTemplate
 from dray.api.resource.kinds import RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE
-from dray.api.resource.podclaims import POD_CLAIM_ANNOTATION, find_choice, is_controlled_by, is_finished
+from dray.api.resource.podclaims import find_choice, is_controlled_by, is_finished
 from dray.api.scheduling.kinds import POD_GROUP
 from dray.api.scheduling.podgroup import PodGroup
 from dray.client.changes import Change
 from dray.client.overlay import Overlay
 from dray.client.port import ObjectName, Patch, PatchType, Unreachable, WriteOptions
 from dray.client.recording import EventType, refer
+from dray.client.view import name_of
 from dray.controllers.claimants import (
     PODS_BY_CLAIM,
     Claimant,
@@ -43,10 +45,10 @@ from dray.controllers.claimants import (
     path_of,
 )
 from dray.controllers.commons import Commons
-from dray.controllers.generatedclaims import make_claim
+from dray.controllers.generatedclaims import is_made_for, make_claim
 from dray.controllers.runtime import Controller
 from dray.controllers.writing import find_stored
-from dray.errors import ApiError, NotFound
+from dray.errors import AlreadyExists, ApiError, NotFound
 
 __all__ = ["ClaimsFromTemplates"]
 
@@ -54,6 +56,8 @@ K = TypeVar("K", bound=ApiObject)
 
 _WORKERS: Final = 50
 """As in Kubernetes. What they wait for is the server, which makes many writes durable in one go."""
+_MOST_NAMES: Final = 8
+"""Names that are tried for one claim: with 27⁵ suffixes, more would mean that something else is wrong."""
 _MANAGER: Final = "ResourceClaimController"
 _BY_CLAIM: Final = PODS_BY_CLAIM
 _BY_TEMPLATE: Final = "by template"
@@ -234,7 +238,7 @@ class ClaimsFromTemplates:
         if name is not None and self._claims.find(ObjectName(name, claimant.key.namespace)) is not None:
             return name
         for claim in self._claim_view.select_by(_BY_OWNER, claimant.uid):
-            if claim.metadata.annotations.get(POD_CLAIM_ANNOTATION) == entry:
+            if is_made_for(claim, claimant.uid, entry):
                 return claim.metadata.name
         return None
 
@@ -244,18 +248,35 @@ class ClaimsFromTemplates:
             missing = f'resourceclaimtemplate.resource.k8s.io "{template_name}" not found'
             self._complain(about, claimant, entry, f'resource claim template "{template_name}": {missing}')
             raise NotFound(missing)
-        owner = claimant.owner
-        claim = make_claim(owner, entry, template)
         try:
-            made = await self._client.create(RESOURCE_CLAIM, claim)
+            made = await self._make(claimant, entry, template)
         except (ApiError, Unreachable) as fault:
-            self._metrics.count_claim_create(claim, owner, is_made=False)
             self._complain(about, claimant, entry, f"create ResourceClaim : {fault}")
             raise
-        self._metrics.count_claim_create(claim, owner, is_made=True)
         self._claims.note(made)
         self._made.setdefault(claimant.uid, {})[entry] = made.metadata.name
         return made.metadata.name
+
+    async def _make(self, claimant: Claimant, entry: str, template: ResourceClaimTemplate) -> ResourceClaim:
+        """Make a claim, or find that it is made already. If its name is somebody else's there are others to try."""
+        attempt = 0
+        while True:
+            claim = make_claim(claimant.owner, entry, template, attempt)
+            try:
+                made = await self._client.create(RESOURCE_CLAIM, claim)
+            except AlreadyExists:
+                found = await find_stored(self._client, RESOURCE_CLAIM, name_of(claim))
+                if found is not None and is_made_for(found, claimant.uid, entry):
+                    return found
+                attempt += 1
+                if found is None or attempt == _MOST_NAMES:
+                    raise
+            except (ApiError, Unreachable):
+                self._metrics.count_claim_create(claim, claimant.owner, is_made=False)
+                raise
+            else:
+                self._metrics.count_claim_create(claim, claimant.owner, is_made=True)
+                return made
 
     def _complain(self, about: ApiObject, claimant: Claimant, entry: str, why: str) -> None:
         kind: AnyKind = POD_GROUP if claimant.key.is_group else POD

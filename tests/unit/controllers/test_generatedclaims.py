@@ -2,11 +2,14 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dray.api.codec import decode
 from dray.api.meta import ObjectMeta, OwnerReference
+from dray.api.resource.claimtemplate import ResourceClaimTemplate
 from dray.api.resource.kinds import RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE
 from dray.controllers.generatedclaims import asks_for_admin_access, make_claim, make_generate_name
+from dray.effects.entropy import SUFFIX_ALPHABET
 from dray.values.names import dns_subdomain_faults
 
 NAMES = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", fullmatch=True)
@@ -35,6 +38,25 @@ def test_the_names_that_come_of_it_are_names(owner: str, entry: str) -> None:
     assert prefix[0] == owner[0]
 
 
+@given(NAMES, NAMES, st.integers(0, 7))
+def test_a_name_ends_as_if_the_server_had_made_it(owner_name: str, entry: str, attempt: int) -> None:
+    owner = OwnerReference(api_version="v1", kind="Pod", name=owner_name, uid="p-uid", controller=True)
+    claim = make_claim(owner, entry, ResourceClaimTemplate(), attempt)
+    suffix = claim.metadata.name.removeprefix(make_generate_name(owner_name, entry))
+    assert len(suffix) == 5
+    assert set(suffix) <= set(SUFFIX_ALPHABET)
+
+
+def test_a_name_is_the_same_for_the_same_entry_of_the_same_owner_alone() -> None:
+    owner = OwnerReference(api_version="v1", kind="Pod", name="p", uid="p-uid", controller=True)
+    template = ResourceClaimTemplate()
+    again = replace(owner, uid="another-uid")
+    claims = [make_claim(owner, entry, template, attempt) for entry in ("gpu", "net") for attempt in range(8)]
+    suffixes = [claim.metadata.name[-5:] for claim in (*claims, make_claim(again, "gpu", template))]
+    assert len(set(suffixes)) == 17
+    assert make_claim(owner, "gpu", template) == claims[0]
+
+
 def test_a_claim_is_a_copy_of_its_template_with_a_note_of_whose_it_is() -> None:
     template = decode(
         RESOURCE_CLAIM_TEMPLATE,
@@ -50,6 +72,7 @@ def test_a_claim_is_a_copy_of_its_template_with_a_note_of_whose_it_is() -> None:
     owner = OwnerReference(api_version="v1", kind="Pod", name="p", uid="p-uid", controller=True)
     claim = make_claim(owner, "gpu", template)
     assert claim.metadata == ObjectMeta(
+        name=claim.metadata.name,
         generate_name="p-gpu-",
         namespace="ml",
         labels={"team": "a"},
