@@ -82,6 +82,11 @@ class NodePlan:
         """Whether containers of a node are processes of this machine."""
         return node.is_machine or self.runtime is RuntimeChoice.PROCESS
 
+    @property
+    def local_count(self) -> int:
+        """On how many nodes containers are processes of this machine."""
+        return sum(map(self.is_local, self.nodes))
+
     def check(self) -> None:
         """Find out whether nodes can be as planned. Raises PathTooLong."""
         for node in self.nodes:

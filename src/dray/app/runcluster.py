@@ -31,7 +31,7 @@ def run_cluster(wish: Wish, around: Surroundings) -> None:
     plan.check()
     configuration = read_scheduler_configuration(wish.scheduler_config)
     scheduler = make_scheduler_options(configuration, checks_itself=wish.checks_itself)
-    report = replace(begin_report(wish, ""), runtime=str(shape.runtime))
+    report = replace(begin_report(wish, ""), nodes_of_processes=plan.local_count)
     urls: list[str] = []
 
     def note_server(url: str) -> None:

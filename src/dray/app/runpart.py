@@ -96,7 +96,10 @@ def _prepare_nodes(wish: Wish, around: Surroundings) -> _Prepared:
     )
     plan.check()
     report = UpReport(
-        part=PartName.NODE, url=connection.server, runtime=str(plan.runtime), data_dir=_name_file(wish.data_dir)
+        part=PartName.NODE,
+        url=connection.server,
+        nodes_of_processes=plan.local_count,
+        data_dir=_name_file(wish.data_dir),
     )
     announced: list[str] = []
 

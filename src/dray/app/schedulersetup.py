@@ -4,6 +4,7 @@ import math
 import socket
 from collections.abc import Set
 from pathlib import Path
+from typing import Final
 
 from dray.api.registry import AnyKind
 from dray.api.yamltext import YamlError, parse_yaml_documents
@@ -14,6 +15,10 @@ from dray.scheduler.core.queue import QueuePace
 from dray.scheduler.loop import SchedulerOptions
 
 __all__ = ["SchedulerFileError", "make_candidacy", "make_scheduler_options", "read_scheduler_configuration"]
+
+
+_FORM: Final = "apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles"
+"""What such a file has."""
 
 
 class SchedulerFileError(DrayError):
@@ -31,15 +36,14 @@ def read_scheduler_configuration(file: Path | None) -> SchedulerConfiguration:
     try:
         documents = list(parse_yaml_documents(file.read_text(encoding="utf-8")))
         if len(documents) != 1:
-            hint = "apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles"
-            raise SchedulerFileError(file, f"has {len(documents)} documents, and a configuration is one", hint=hint)
+            raise SchedulerFileError(file, f"has {len(documents)} documents, and a configuration is one", hint=_FORM)
         return decode_configuration(documents[0].json)
     except OSError as fault:
-        raise SchedulerFileError(file, fault.strerror or "cannot be read") from fault
+        raise SchedulerFileError(file, fault.strerror or "cannot be read", hint="check the path") from fault
     except UnicodeDecodeError as fault:
-        raise SchedulerFileError(file, "is not text in UTF-8") from fault
+        raise SchedulerFileError(file, "is not text in UTF-8", hint=_FORM) from fault
     except YamlError as fault:
-        raise SchedulerFileError(file, f"line {fault.line}: {fault.message}") from fault
+        raise SchedulerFileError(file, f"line {fault.line}: {fault.message}", hint=_FORM) from fault
     except ConfigurationError as fault:
         hint = next((each.hint for each in fault.faults if each.hint), "")
         raise SchedulerFileError(file, "; ".join(map(str, fault.faults)), hint=hint) from fault

@@ -171,17 +171,21 @@ def _assemble(values: Mapping[str, object]) -> Settings:
 
 def _read_file(file: Path) -> list[tuple[str, object]]:
     """Dotted names and values of a YAML file."""
-    import yaml  # noqa: PLC0415  # most runs have no such file, and start faster without
+    # Most runs have no such file, and start faster without.
+    from dray.api.yamltext import YamlError, parse_yaml_documents  # noqa: PLC0415
 
     try:
-        tree = yaml.safe_load(file.read_text(encoding="utf-8"))
+        documents = list(parse_yaml_documents(file.read_text(encoding="utf-8")))
     except OSError as fault:
         raise SettingsError(f"cannot read settings file {file}: {fault.strerror}") from fault
-    except (UnicodeDecodeError, yaml.YAMLError) as fault:
-        raise SettingsError(f"settings file {file} is not YAML: {' '.join(str(fault).split())}") from fault
-    if not isinstance(tree, dict | None):
+    except UnicodeDecodeError as fault:
+        raise SettingsError(f"settings file {file} is not text in UTF-8") from fault
+    except YamlError as fault:
+        raise SettingsError(f"settings file {file}, line {fault.line}: {fault.message}") from fault
+    tree = msgspec.json.decode(documents[0].json) if documents else {}
+    if not isinstance(tree, dict) or len(documents) > 1:
         raise SettingsError(f"settings file {file} must hold a map such as `log: {{level: debug}}`")
-    return list(_flatten(tree or {}))
+    return list(_flatten(tree))
 
 
 def _flatten(tree: Mapping[object, object], prefix: str = "") -> Iterator[tuple[str, object]]:

@@ -60,7 +60,8 @@ class UpReport(Struct, frozen=True, kw_only=True):
     is_continued: bool = False
     """Whether the data were there before."""
     nodes: tuple[str, ...] = ()
-    runtime: str = ""
+    nodes_of_processes: int = 0
+    """On how many of the nodes containers are processes."""
     scheduler_names: tuple[str, ...] = ()
     """Whose pods a scheduler places."""
     lease: str = ""

@@ -14,7 +14,7 @@ import typer
 from dray.app.settings import system_environment
 from dray.cli.printing import render_error
 from dray.cli.progress import show_progress
-from dray.cli.session import get_session
+from dray.cli.session import get_session, is_debugging
 from dray.client.port import Client, Unreachable
 from dray.errors import DrayError, Forbidden, NotFound, Unauthorized
 
@@ -46,11 +46,12 @@ Namespace = Annotated[
 ]
 AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", "-A", help="Look in every namespace.")]
 
-_HINTS: Final[tuple[tuple[type[DrayError], str], ...]] = (
+_HINTS: Final[tuple[tuple[type[Exception], str], ...]] = (
     (Unreachable, "dray up, which starts a cluster and says where its kubeconfig is; or name another by --kubeconfig"),
     (Unauthorized, "a kubeconfig with valid credentials, by --kubeconfig or KUBECONFIG"),
     (NotFound, "dray get KIND --all-namespaces, which shows what there is"),
     (Forbidden, "a user who may do this: kubectl auth can-i --list shows what yours may"),
+    (OSError, "a path that is there, and that may be read and written"),
 )
 
 
@@ -109,7 +110,7 @@ def _run(ctx: typer.Context, work: Coroutine[None, None, T]) -> T:
     try:
         return asyncio.run(work)
     except DrayError as fault:
-        raise fail_with(ctx, fault) from fault
+        raise fail_with(fault) from fault
 
 
 def run_untyped(ctx: typer.Context, access: Access, work: "Callable[[UntypedClient, str], Awaitable[T]]") -> T:
@@ -128,20 +129,18 @@ def run_untyped(ctx: typer.Context, access: Access, work: "Callable[[UntypedClie
     return _run(ctx, connect())
 
 
-def fail_with(ctx: typer.Context, fault: Exception, *, hint: str = "") -> typer.Exit:
+def fail_with(fault: Exception, *, hint: str = "") -> typer.Exit:
     """What to raise when something could not be done: one sentence and a hint are printed, the trace if asked."""
-    complain(ctx, fault, hint=hint)
+    complain(fault, hint=hint)
     return typer.Exit(2)
 
 
-def complain(ctx: typer.Context, fault: Exception, *, place: str = "", hint: str = "") -> None:
+def complain(fault: Exception, *, place: str = "", hint: str = "") -> None:
     """Say what could not be done, where the rest goes on. `place` is where it was asked for: `pod.yaml:3`."""
-    if get_session(ctx).is_debugging:
-        traceback.print_exception(fault, file=sys.stderr)
     known = next((text for kind, text in _HINTS if isinstance(fault, kind)), "")
     own = str(getattr(fault, "hint", "") or "")
     message = _describe(fault).removesuffix(f"; {own}")
-    refuse(f"{place}: {message}" if place else message, hint=hint or own or known)
+    refuse(f"{place}: {message}" if place else message, hint=hint or own or known, fault=fault)
 
 
 def _describe(fault: Exception) -> str:
@@ -151,7 +150,13 @@ def _describe(fault: Exception) -> str:
     return str(fault)
 
 
-def refuse(message: str, *, hint: str = "") -> typer.Exit:
-    """What to raise when the command cannot be carried out as given: it is said, with what to do instead."""
+def refuse(message: str, *, hint: str = "", fault: BaseException | None = None) -> typer.Exit:
+    """What to raise when the command cannot be carried out as given: it is said, with what to do instead.
+
+    What is behind it, the fault or the exception that is being handled, is printed with its trace if asked.
+    """
+    behind = fault or sys.exception()
+    if behind is not None and is_debugging():
+        traceback.print_exception(behind, file=sys.stderr)
     typer.echo(render_error(message, hint=hint or None), nl=False, err=True)
     return typer.Exit(2)

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from dray.app.settings import LogFormat, SettingsError
-from dray.cli.printing import render_error
 from dray.cli.session import open_session
 from dray.cli.verbtable import VerbGroup
 from dray.effects.level import Level
@@ -55,8 +54,9 @@ def _prepare(  # noqa: PLR0913  # one parameter for each option
         open_session(ctx, file=config_file, flags=given, is_debugging=debug)
     except SettingsError as fault:
         hint = "dray config show lists the settings; they come from a file, DRAY_* variables and options"
-        typer.echo(render_error(str(fault), hint=hint), nl=False, err=True)
-        raise typer.Exit(2) from fault
+        from dray.cli.access import refuse  # noqa: PLC0415  # loaded where something is wrong: it knows clients
+
+        raise refuse(str(fault), hint=hint) from fault
 
 
 def main() -> None:

@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from dray.effects.clock import Clock
     from dray.effects.log import Log
 
-__all__ = ["Session", "get_session", "open_session"]
+__all__ = ["Session", "get_session", "is_debugging", "open_session"]
+
+_DEBUGGING: Final[ContextVar[bool]] = ContextVar("debugging", default=False)
+"""For what words errors without being handed the session."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,6 @@ class Session:
     """One run of the command. Clock and log are made when they are first needed: some verbs need neither."""
 
     view: SettingsView
-    is_debugging: bool = False
-    """Whether errors are printed with their trace."""
 
     @cached_property
     def clock(self) -> "Clock":
@@ -46,7 +48,13 @@ def open_session(
     ctx: typer.Context, *, file: Path | None, flags: Mapping[str, str], is_debugging: bool = False
 ) -> None:
     """Read the settings and make the session, for the verb that runs next. Raises SettingsError."""
-    ctx.obj = Session(load_settings(system_environment(), file=file, flags=flags), is_debugging)
+    _DEBUGGING.set(is_debugging)
+    ctx.obj = Session(load_settings(system_environment(), file=file, flags=flags))
+
+
+def is_debugging() -> bool:
+    """Whether errors of this run are printed with their trace."""
+    return _DEBUGGING.get()
 
 
 def get_session(ctx: typer.Context) -> Session:

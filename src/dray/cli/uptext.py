@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from dray.app.wishes import PartName, RuntimeChoice, UpReport
+from dray.app.wishes import PartName, UpReport
 
 __all__ = ["render_facts", "render_up"]
 
@@ -52,17 +52,15 @@ def _describe_nodes(names: Sequence[str]) -> str:
 
 def _list_facts(report: UpReport, part: PartName | None) -> Iterable[tuple[str, str]]:
     nodes = f"{len(report.nodes)} node{'' if len(report.nodes) == 1 else 's'}"
-    is_real = report.runtime == RuntimeChoice.PROCESS
-    containers = "whose containers are processes" if is_real else "whose containers only seem to run"
     match part:
         case None:
-            yield "runs", f"API server, controllers, scheduler, {nodes} {containers}"
+            yield "runs", f"API server, controllers, scheduler, {nodes} {_describe_containers(report)}"
         case PartName.API_SERVER:
             yield "runs", "API server, with the controllers that every API server needs; no scheduler, no nodes"
         case PartName.SCHEDULER:
             yield "places", f"pods with schedulerName {' or '.join(report.scheduler_names)}"
         case PartName.NODE:
-            yield "runs", f"{nodes} of that cluster"
+            yield "runs", f"{nodes} of that cluster {_describe_containers(report)}"
     if part in (PartName.SCHEDULER, PartName.CONTROLLERS):
         yield "leads", f"by lease {report.lease}: of several, one works" if report.lease else "always: it elects nobody"
     if report.data_dir:
@@ -70,6 +68,14 @@ def _list_facts(report: UpReport, part: PartName | None) -> Iterable[tuple[str, 
         yield "data", f"{report.data_dir}{kept}"
     if report.kubeconfig:
         yield "kubeconfig", report.kubeconfig
+
+
+def _describe_containers(report: UpReport) -> str:
+    count, real = len(report.nodes), report.nodes_of_processes
+    if real and real < count:
+        others = "the other" if count - real == 1 else f"the other {count - real}"
+        return f"(containers are processes on {real} of them, and only seem to run on {others})"
+    return "whose containers are processes" if real else "whose containers only seem to run"
 
 
 def _list_tries(report: UpReport, part: PartName | None) -> Iterable[tuple[str, str]]:

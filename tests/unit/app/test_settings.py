@@ -56,7 +56,7 @@ def test_variables_of_others_are_left_alone() -> None:
         ("log: {level: loud}", "log.level is debug, info or error"),
         ("node: {prepare_retry_seconds: 0}", "node.prepare_retry_seconds is seconds above 0"),
         ("node: {prepare_retry_seconds: soon}", "node.prepare_retry_seconds is seconds above 0"),
-        ("log: [", "is not YAML"),
+        ("log: [", ": not YAML: "),
         ("- log", "must hold a map"),
     ],
 )

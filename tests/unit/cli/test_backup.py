@@ -81,7 +81,7 @@ def test_a_damaged_backup_replaces_nothing(data: Path, tmp_path: Path) -> None:
     ("words", "want"),
     [
         (("backup", "{tmp}/copy", "--data-dir", "{tmp}/none"), "does not exist"),
-        (("backup", "{tmp}/none/copy", "--data-dir", "{tmp}/data"), "No such file or directory"),
+        (("backup", "{tmp}/none/copy", "--data-dir", "{tmp}/data"), "there is no folder "),
         (("restore", "{tmp}/none", "--data-dir", "{tmp}/data"), "does not exist"),
         (("restore", __file__, "--data-dir", "{tmp}/data"), "is not a database"),
     ],
@@ -91,3 +91,14 @@ def test_what_cannot_be_done_is_said(data: Path, tmp_path: Path, words: tuple[st
     assert refused.exit_code == 2
     assert want in refused.stderr
     assert stored(data) == ["before"]
+
+
+def test_a_backup_goes_into_a_file_of_a_folder_that_is_there(data: Path, tmp_path: Path) -> None:
+    missing = dray("backup", tmp_path / "missing" / "copy", "--data-dir", data)
+    assert missing.exit_code == 2
+    assert missing.stderr == (
+        f"error: there is no folder {tmp_path}/missing to write copy into\n  try: mkdir -p {tmp_path}/missing\n"
+    )
+    folder = dray("backup", tmp_path, "--data-dir", data)
+    assert (folder.exit_code, folder.stdout) == (2, "")
+    assert folder.stderr.startswith(f"error: {tmp_path} is a folder\n  try: dray backup {tmp_path}/objects.db")

@@ -1,10 +1,10 @@
-from dray.app.wishes import PartName, RuntimeChoice, UpReport
+from dray.app.wishes import PartName, UpReport
 from dray.cli.uptext import render_facts, render_up
 
 
 def report(**facts: object) -> UpReport:
     known = {"url": "https://127.0.0.1:6443", "kubeconfig": "/data/kubeconfig", "data_dir": "data"}
-    return UpReport(**{**known, "nodes": ("a", "b"), "runtime": RuntimeChoice.SIMULATED, **facts})  # type: ignore[arg-type]
+    return UpReport(**{**known, "nodes": ("a", "b"), **facts})  # type: ignore[arg-type]
 
 
 def test_facts_line_up() -> None:
@@ -32,7 +32,11 @@ def test_data_from_before_are_named_as_such() -> None:
 
 def test_what_containers_are_is_said() -> None:
     assert "whose containers only seem to run" in render_up(report(), is_detached=False)
-    assert "whose containers are processes" in render_up(report(runtime=RuntimeChoice.PROCESS), is_detached=False)
+    assert "2 nodes whose containers are processes" in render_up(report(nodes_of_processes=2), is_detached=False)
+    mixed = render_up(report(nodes=("a", "b", "c"), nodes_of_processes=1), is_detached=False)
+    assert "3 nodes (containers are processes on 1 of them, and only seem to run on the other 2)" in mixed
+    apart = render_up(report(part=PartName.NODE, nodes=("machine",), nodes_of_processes=1), is_detached=False)
+    assert "1 node of that cluster whose containers are processes" in apart
 
 
 def test_a_scheduler_says_whose_pods_it_places_and_how_it_leads() -> None:

@@ -56,7 +56,7 @@ def apply_files(  # noqa: PLR0913  # one parameter for each option
     Exit codes: 0 everything is applied, 2 something is not.
     """  # noqa: D301  # the mark of lines that are kept as they are
     manifests = [(each, read_head(each)) for each in load_manifests(files, recursive=recursive)]
-    applying = _Applying(ctx, namespace, is_forced=force_conflicts, is_dry_run=dry_run, is_quiet=output is not None)
+    applying = _Applying(namespace, is_forced=force_conflicts, is_dry_run=dry_run, is_quiet=output is not None)
 
     async def work(client: "UntypedClient", default: str) -> None:
         with show_progress("applying", len(manifests)) as advance:
@@ -76,7 +76,6 @@ def apply_files(  # noqa: PLR0913  # one parameter for each option
 class _Applying:
     """One run: how things are applied, and what came of it."""
 
-    ctx: typer.Context
     namespace: str
     """What the flag says: objects may not name another."""
     is_forced: bool
@@ -97,7 +96,7 @@ class _Applying:
         except (ApiError, DrayError) as fault:
             self.failures += 1
             hint = "--force-conflicts, which takes the fields over" if isinstance(fault, Conflict) else ""
-            complain(self.ctx, fault, place=manifest.place, hint=hint)
+            complain(fault, place=manifest.place, hint=hint)
             return
         for warning in answer.warnings:
             typer.echo(f"warning: {warning}", err=True)

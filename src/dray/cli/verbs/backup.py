@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dray.cli.printing import render_error
+from dray.cli.access import fail_with, refuse
 from dray.cli.progress import show_progress
 from dray.store.backup import StoreSummary, back_up, restore
 from dray.store.opening import DATABASE_FILE, NotAStore, StoreCorrupted, StoreInUse
@@ -37,6 +37,7 @@ def write_backup(
 
     Exit codes: 0 the copy is good, 2 there is none.
     """  # noqa: D301  # the mark of lines that are kept as they are
+    _refuse_place(file)
     with show_progress("copying"):
         summary = _attempt(lambda: back_up(data_dir / DATABASE_FILE, file))
     typer.echo(f"{file} holds {_describe(summary)}")
@@ -67,16 +68,21 @@ def _restore_into(file: Path, data_dir: Path) -> StoreSummary:
     return restore(file, data_dir / DATABASE_FILE)
 
 
+def _refuse_place(file: Path) -> None:
+    """Leave the command if no file can be written there."""
+    if file.is_dir():
+        raise refuse(f"{file} is a folder", hint=f"dray backup {file / 'objects.db'}, a file in it")
+    if not file.absolute().parent.is_dir():
+        raise refuse(f"there is no folder {file.parent} to write {file.name} into", hint=f"mkdir -p {file.parent}")
+
+
 def _attempt(act: Callable[[], StoreSummary]) -> StoreSummary:
     try:
         return act()
     except StoreError as fault:
-        typer.echo(render_error(str(fault), hint=_HINTS.get(type(fault))), nl=False, err=True)
-        raise typer.Exit(2) from fault
+        raise fail_with(fault, hint=_HINTS.get(type(fault), "")) from fault
     except OSError as fault:
-        hint = "a path that is there and may be written, and --data-dir"
-        typer.echo(render_error(f"{fault.filename}: {fault.strerror}", hint=hint), nl=False, err=True)
-        raise typer.Exit(2) from fault
+        raise fail_with(fault, hint="a path that is there and may be written, and --data-dir") from fault
 
 
 def _describe(summary: StoreSummary) -> str:

@@ -8,8 +8,9 @@ import typer
 
 from dray.app.offline import Report, check_offline
 from dray.app.wire import wire_offline_context, wire_registry
+from dray.cli.access import refuse
 from dray.cli.manifests import Manifest, ManifestError, read_manifests
-from dray.cli.printing import Output, render_error, render_json, render_report, render_summary
+from dray.cli.printing import Output, render_json, render_report, render_summary
 from dray.cli.progress import show_progress
 from dray.cli.session import get_session
 
@@ -72,5 +73,5 @@ def _read(file: str) -> list[Manifest]:
 
 
 def _refuse(message: str, hint: str, *, code: int) -> typer.Exit:
-    typer.echo(render_error(message, hint=hint), nl=False, err=True)
+    refuse(message, hint=hint)
     return typer.Exit(code)

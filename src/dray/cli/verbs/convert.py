@@ -1,5 +1,7 @@
 """`dray convert`: manifests of any version as v1."""
 
+from typing import Final
+
 import typer
 
 from dray.app.linting import OfflineJudge, know_profiles
@@ -13,6 +15,8 @@ from dray.cli.progress import show_progress
 from dray.cli.session import get_session
 
 __all__ = ["convert_files"]
+
+_HINT: Final = "dray lint with the same files, which looks closer"
 
 
 def convert_files(ctx: typer.Context, files: DraftFiles, recursive: Recursive = False) -> None:
@@ -34,7 +38,7 @@ def convert_files(ctx: typer.Context, files: DraftFiles, recursive: Recursive = 
         converted = convert(manuscripts, registry, Yardstick(know_profiles(), judge, Present()))
     typer.echo(converted.text, nl=False)
     for problem in converted.problems:
-        typer.echo(render_error(problem), nl=False, err=True)
+        typer.echo(render_error(problem, hint=_HINT), nl=False, err=True)
     for fact in converted.missing:
         typer.echo(f"missing: {fact}", err=True)
     if converted.problems or converted.missing:

@@ -61,7 +61,7 @@ def delete_objects(  # noqa: PLR0913  # one parameter for each option
         raise refuse("a kind alone is not deleted, nor names with a selector", hint="a name, or -l LABELS, or --all")
     heads = [read_head(each) for each in load_manifests(files or [], recursive=recursive)]
     options = DeleteOptions(grace_period_seconds=grace_period, propagation_policy="Background")
-    deleting = _Deleting(ctx, targets, heads, labels, options, is_forgiving=ignore_not_found)
+    deleting = _Deleting(targets, heads, labels, options, is_forgiving=ignore_not_found)
 
     async def work(client: "UntypedClient", default: str) -> None:
         deleted = await deleting.delete(client, default)
@@ -77,7 +77,6 @@ def delete_objects(  # noqa: PLR0913  # one parameter for each option
 class _Deleting:
     """One run: what is to go, and what came of it."""
 
-    ctx: typer.Context
     targets: Sequence[Target]
     heads: Sequence[ManifestHead]
     labels: str
@@ -135,7 +134,7 @@ class _Deleting:
 
     def _fail(self, fault: DrayError) -> None:
         self.failures += 1
-        complain(self.ctx, fault)
+        complain(fault)
 
 
 async def _wait_gone(client: "UntypedClient", deleted: "Sequence[tuple[Resource, Selection, str]]") -> None:

@@ -65,7 +65,7 @@ def run_demo(
         is_told = output is Output.TEXT and name != USE_CASES
         results = asyncio.run(_tell(examples, around) if is_told else _try_all(examples, around, output))
     except (ExampleError, ClusterError) as fault:
-        raise fail_with(ctx, fault) from fault
+        raise fail_with(fault) from fault
     except KeyboardInterrupt:
         raise refuse("the demo was interrupted; its cluster is gone") from None
     if output is Output.JSON:

@@ -35,7 +35,7 @@ def end(
       dray down                            what runs on ./dray-data
       dray down --data-dir /srv/cluster    what runs on another folder
 
-    Exit codes: 0 it has ended, 2 nothing ran there, or it did not end.
+    Exit codes: 0 nothing runs there any more, 2 it did not end.
     """  # noqa: D301  # the mark of lines that are kept as they are
     parts = _ORDER if only is None else ("" if only is PartName.API_SERVER else only,)
     clock = get_session(ctx).clock
@@ -43,7 +43,7 @@ def end(
         with show_progress("ending"):
             ended = asyncio.run(_end_all(data_dir, parts, clock))
     except (DrayError, OSError) as fault:
-        raise fail_with(ctx, fault) from fault
+        raise fail_with(fault) from fault
     for record in ended:
         typer.echo(f"{record.part or 'cluster'}: process {record.pid} has ended")
     if not ended:

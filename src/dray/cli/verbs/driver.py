@@ -39,5 +39,5 @@ def write_new(
         place = folder or Path(project.title)
         write_project(project, place)
     except ProjectRefused as fault:
-        raise fail_with(ctx, fault) from fault
+        raise fail_with(fault) from fault
     typer.echo(f"{place}: {len(project.texts)} files of a driver for {name}\n  try: cd {place} && python -m pytest")

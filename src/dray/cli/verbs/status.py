@@ -43,7 +43,7 @@ def show_status(
         with show_progress("asking the cluster"):
             status = asyncio.run(read_status(data_dir, system_environment(), get_session(ctx).clock))
     except (DrayError, OSError) as fault:
-        raise fail_with(ctx, fault) from fault
+        raise fail_with(fault) from fault
     if output is Output.JSON:
         typer.echo(render_json(status), nl=False)
     elif status.running:

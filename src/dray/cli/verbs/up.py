@@ -171,7 +171,7 @@ def run(  # noqa: PLR0913  # one parameter for each option
         else:
             _run(ctx, wish, only, ready_fd)
     except (DrayError, OSError) as fault:
-        raise fail_with(ctx, fault) from fault
+        raise fail_with(fault) from fault
     except KeyboardInterrupt:
         raise refuse("interrupted before everything was ready") from None
 

@@ -18,6 +18,8 @@ __all__ = ["Machine", "Nic", "Part", "Place", "ProfileError"]
 class ProfileError(DrayError):
     """A profile is not known, cannot be read, or does not have the option."""
 
+    hint = "a profile with options that it has, such as dgx-h100 or dgx-h100:mig"
+
 
 class Place(Struct, frozen=True, forbid_unknown_fields=True):
     """Where a device sits. What a machine does not tell is absent: virtual machines often have no PCIe root."""
