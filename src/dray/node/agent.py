@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Final
 
 from dray.api.core.pod import Pod
-from dray.driver.claims import ClaimRef
 from dray.node.checkpoint import Checkpoint, CheckpointFailed
 from dray.node.claimkeeper import ClaimKeeper, ReleaseFailed
 from dray.node.connection import DriverConnection
 from dray.node.core.health import DeviceName, HealthReport
 from dray.node.core.podplan import plan_pod
 from dray.node.core.podstate import Event
+from dray.node.core.prepared_claims import ClaimRecord
 from dray.node.core.recovery import recover
 from dray.node.drivers import DriverInstance, DriverListener, Drivers
 from dray.node.podtask import PodTask
@@ -196,11 +196,19 @@ class NodeAgent(DriverListener):
                 task.wake()
         self._around.timers.set(_REVIEW_SECONDS, self._review)
 
-    def _note_released(self, claims: Sequence[ClaimRef]) -> None:
-        """Try again at once what waited for these claims, or for others that had their names, to be taken back."""
-        names = {(each.namespace, each.name) for each in claims}
-        for task in self._tasks.values():
-            if any((task.pod.metadata.namespace, each) in names for each in task.claim_names):
+    def _note_released(self, records: Sequence[ClaimRecord]) -> None:
+        """Try again at once what may have waited for these claims to be taken back.
+
+        That is pods with claims that have their names, and those that their drivers refused: for devices that were in
+        use, perhaps. A pod may be sent here for them before the one that had them is quite over.
+        """
+        names = {(each.ref.namespace, each.ref.name) for each in records}
+        drivers = {driver for each in records for driver in each.drivers}
+        for uid, task in self._tasks.items():
+            wanted = task.claim_names
+            if any((task.pod.metadata.namespace, each) in names for each in wanted) or (
+                wanted and any(not drivers.isdisjoint(each.drivers) for each in self.keeper.claims.select_for_pod(uid))
+            ):
                 task.retry_claims()
 
     def _release_strays(self) -> None:

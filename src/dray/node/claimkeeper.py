@@ -25,7 +25,7 @@ from dray.node.checkpoint import Checkpoint, CheckpointFailed
 from dray.node.connection import DriverCallFailed
 from dray.node.core.answers import PREPARE, UNPREPARE, find_fault
 from dray.node.core.claims import ClaimPlan, PreparationFailed, find_claim_uses, plan_claim
-from dray.node.core.prepared_claims import PreparedClaims, drivers_to_call
+from dray.node.core.prepared_claims import ClaimRecord, PreparedClaims, drivers_to_call
 from dray.node.drivers import DriverInstance, DriverMissing, Drivers
 from dray.node.surroundings import Surroundings
 
@@ -56,7 +56,7 @@ class ClaimKeeper:
         around: Surroundings,
         drivers: Drivers,
         checkpoint: Checkpoint,
-        on_released: Callable[[Sequence[ClaimRef]], None] = lambda _: None,
+        on_released: Callable[[Sequence[ClaimRecord]], None] = lambda _: None,
     ) -> None:
         self._around = around
         self._client = around.client
@@ -65,6 +65,7 @@ class ClaimKeeper:
         self._checkpoint = checkpoint
         self._busy: dict[str, asyncio.Event] = {}
         self._on_released = on_released
+        self._releases = 0
         self.claims: PreparedClaims = checkpoint.load_claims()
         self._metrics.note_claims(drivers.node, self.claims)
 
@@ -79,9 +80,9 @@ class ClaimKeeper:
             await self._while_busy(uids, lambda: self._prepare(pod, plans))
 
     @property
-    def arrivals(self) -> int:
-        """See `Drivers.arrivals`."""
-        return self._drivers.arrivals
+    def chances(self) -> int:
+        """How often a driver has come or taken devices back. What failed over a change may succeed now."""
+        return self._drivers.arrivals + self._releases
 
     @contextmanager
     def _timed(self, operation: str) -> Iterator[None]:
@@ -188,7 +189,9 @@ class ClaimKeeper:
         if faults:
             raise ReleaseFailed(f"unprepare dynamic resources: {faults[0]}")
         self._metrics.note_claims(self._drivers.node, self.claims)
-        self._on_released([record.ref for record in last])
+        if last:
+            self._releases += 1
+            self._on_released(last)
 
     async def _while_busy(self, uids: Sequence[str], work: Callable[[], Awaitable[None]]) -> None:
         """Work on some claims while nobody else does."""

@@ -42,7 +42,7 @@ __all__ = ["Offer", "Place", "PodWork"]
 Offer = Callable[[Event], None]
 
 _RELEASE_RETRY_SECONDS: Final = 10.0
-_ARRIVAL_RETRY_SECONDS: Final = 0.5
+_CHANCE_RETRY_SECONDS: Final = 0.5
 _RETRY_SPREAD: Final = 0.5
 _PATHS: Final = {Role.INIT: "initContainers", Role.SIDECAR: "initContainers", Role.REGULAR: "containers"}
 
@@ -81,30 +81,30 @@ class PodWork:
 
     async def prepare(self, pod: Pod) -> Event:
         """Have the pod's devices made ready."""
-        arrivals = self._keeper.arrivals
+        chances = self._keeper.chances
         try:
             await self._keeper.prepare(pod)
         except PreparationFailed as fault:
             text = f"Failed to prepare dynamic resources: prepare dynamic resources: {fault}"
             self.tell(pod, EventType.WARNING, "FailedPrepareDynamicResources", text)
             usual = self.around.prepare_retry_seconds
-            return ClaimsEvent(ClaimsPhase.WANTED, self._later(self._pause(arrivals, usual)))
+            return ClaimsEvent(ClaimsPhase.WANTED, self._later(self._pause(chances, usual)))
         return ClaimsEvent(ClaimsPhase.READY)
 
     async def release(self, pod: Pod) -> Event:
         """Give the sandbox up and have the devices taken back."""
-        arrivals = self._keeper.arrivals
+        chances = self._keeper.chances
         try:
             await self._runtime.close_sandbox(pod)
             await self._keeper.release(pod.metadata.uid)
         except ReleaseFailed as fault:
             self.around.log.error("claims of pod are not released", pod=_title(pod), node=self.place.node, err=fault)
-            return ClaimsEvent(ClaimsPhase.READY, self._later(self._pause(arrivals, _RELEASE_RETRY_SECONDS)))
+            return ClaimsEvent(ClaimsPhase.READY, self._later(self._pause(chances, _RELEASE_RETRY_SECONDS)))
         return ClaimsEvent(ClaimsPhase.RELEASED)
 
-    def _pause(self, arrivals: int, usual: float) -> float:
-        """How long to wait after a failure: not long if a driver came before it was known."""
-        return usual if self._keeper.arrivals == arrivals else _ARRIVAL_RETRY_SECONDS
+    def _pause(self, chances: int, usual: float) -> float:
+        """How long to wait after a failure: not long if what may have been missing came before it was known."""
+        return usual if self._keeper.chances == chances else _CHANCE_RETRY_SECONDS
 
     async def forget(self, pod: Pod) -> None:
         """Keep nothing of a pod that is gone."""

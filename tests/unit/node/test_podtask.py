@@ -129,3 +129,33 @@ async def test_a_claim_made_anew_under_its_name_waits_until_the_old_one_is_taken
     (text,) = await world.events("FailedPrepareDynamicResources")
     assert f"old ResourceClaim with same name c and different UID {old.metadata.uid} still exists" in text
     assert world.driver.calls == [("prepare", ("c",)), ("unprepare", ("c",)), ("prepare", ("c",))]
+
+
+async def test_a_pod_whose_driver_refused_it_is_tried_again_when_that_driver_took_something_back(world: World) -> None:
+    await world.add_node()
+    await world.add_claim("c")
+    await world.add_claim("d")
+    await world.add_pod("old", claims=["c"], annotations={"sim.dray.dev/stop-seconds": "0.3"})
+    await world.wait_phase("old", "Running")
+    await world.delete("old", grace_seconds=0)
+    world.driver.failures = ["device is in use by claim c"]
+    await world.add_pod("new", claims=["d"])
+    await world.wait_phase("new", "Running")
+    assert world.driver.calls == [("prepare", ("c",)), ("prepare", ("d",)), ("unprepare", ("c",)), ("prepare", ("d",))]
+
+
+async def test_a_refusal_that_is_known_only_after_something_was_taken_back_does_not_last(world: World) -> None:
+    await world.add_node()
+    await world.add_claim("c")
+    await world.add_claim("d")
+    await world.add_pod("old", claims=["c"])
+    await world.wait_phase("old", "Running")
+    refusing = world.driver.gates["d"] = asyncio.Event()
+    world.driver.failures = ["device is in use by claim c"]
+    await world.add_pod("new", claims=["d"])
+    await world.until(lambda: world.driver.calls[-1] == ("prepare", ("d",)))
+    await world.delete("old", grace_seconds=0)
+    await world.until(lambda: not world.driver.prepared)
+    refusing.set()
+    await world.wait_phase("new", "Running")
+    assert world.driver.calls == [("prepare", ("c",)), ("prepare", ("d",)), ("unprepare", ("c",)), ("prepare", ("d",))]

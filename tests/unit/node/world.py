@@ -59,6 +59,8 @@ class FakeDriver:
     """Each call takes one: an error for every claim; `!CODE` fails the call; empty is success."""
     gate: asyncio.Event | None = None
     """Calls wait for it."""
+    gates: dict[str, asyncio.Event] = field(default_factory=dict)
+    """The same for calls about one claim, by its name."""
     health: asyncio.Queue[Sequence[HealthReport]] | None = None
 
     async def prepare(self, claims: Sequence[ClaimRef]) -> Mapping[str, PrepareAnswer]:
@@ -80,9 +82,9 @@ class FakeDriver:
 
     async def _begin(self, operation: str, claims: Sequence[ClaimRef]) -> str:
         self.calls.append((operation, tuple(each.name for each in claims)))
-        if self.gate is not None:
-            await self.gate.wait()
         failure = self.failures.pop(0) if self.failures else ""
+        for gate in filter(None, (self.gate, *(self.gates.get(each.name) for each in claims))):
+            await gate.wait()
         if failure.startswith("!"):
             raise DriverCallFailed(failure[1:], "told to fail")
         return failure
