@@ -319,7 +319,9 @@ class Queue:
 
     def _backoff_end(self, entry: Entry) -> float:
         attempts = entry.errors or entry.refusals
-        if not attempts or entry.is_urgent or not self._pace.longest_backoff:
+        # What fails may fail for ever: then even who is waited for backs off.
+        is_urgent = entry.is_urgent and not entry.errors
+        if not attempts or is_urgent or not self._pace.longest_backoff:
             return 0.0
         longest = self._pace.longest_backoff * sqrt(len(entry.pods))
         seconds = self._pace.first_backoff * 2.0 ** min(attempts - 1, 32)
