@@ -99,12 +99,13 @@ def plan_nodes(groups: Sequence[NodeGroup]) -> Iterator[PlannedNode]:
 
 def _plan_node(group: NodeGroup, index: int) -> PlannedNode:
     shape = group.equipment.shape
+    known = {"cpu": shape.cpu, "memory": shape.memory, "pods": shape.pods}
     role = {_CONTROL_PLANE_KEY: ""} if group.is_control_plane else {}
     return PlannedNode(
         name=f"{group.title}-{index}",
         equipment=group.equipment,
         architecture=shape.architecture,
-        capacity={"cpu": parse_quantity(shape.cpu), "memory": parse_quantity(shape.memory)},
+        capacity={name: parse_quantity(text) for name, text in known.items() if text},
         labels={**group.equipment.labels(index), **role},
         taints=(Taint(key=_CONTROL_PLANE_KEY, effect="NoSchedule"),) if group.is_control_plane else (),
     )

@@ -27,6 +27,12 @@ def test_options_of_profiles_are_no_counts() -> None:
     assert shared.equipment.text == "dgx-h100:shares=4"
 
 
+def test_nodes_take_as_many_pods_as_their_group_says() -> None:
+    usual, many = plan_nodes(parse_node_groups(["dgx-h100", "t4-vm:shares,pods=300"]))
+    assert "pods" not in usual.capacity
+    assert str(many.capacity["pods"]) == "300"
+
+
 def test_a_control_plane_has_no_devices() -> None:
     (group,) = parse_node_groups(["control-plane"])
     assert group.is_control_plane

@@ -58,6 +58,7 @@ class Equipment(Struct, frozen=True):
             cpu=next(shape.cpu for shape in shapes if shape.cpu),
             memory=next(shape.memory for shape in shapes if shape.memory),
             architecture=next(shape.architecture for shape in shapes if shape.architecture),
+            pods=next((shape.pods for shape in shapes if shape.pods), ""),
             labels=labels,
         )
 
@@ -138,8 +139,18 @@ def _parse_profile(text: str) -> Profile:
     name, _, options = text.partition(":")
     profile = find_profile(name)
     for option in filter(None, (each.strip() for each in options.split(","))):
-        profile = replace(profile, parts=tuple(_choose(profile.parts, option, name)))
+        word, _, value = option.partition("=")
+        if word == "pods":
+            profile = replace(profile, node=replace(profile.node, pods=_check_pods(value)))
+        else:
+            profile = replace(profile, parts=tuple(_choose(profile.parts, option, name)))
     return profile
+
+
+def _check_pods(value: str) -> str:
+    if not value.isdecimal() or not int(value):
+        raise ProfileError(f"pods={value}: must be the number of pods that fit on a node, such as pods=300")
+    return value
 
 
 def _choose(parts: Sequence[AnyPart], option: str, profile: str) -> Iterator[AnyPart]:

@@ -36,6 +36,8 @@ class NodeShape(Struct, frozen=True, forbid_unknown_fields=True, rename="camel")
     cpu: str = ""
     memory: str = ""
     architecture: str = ""
+    pods: str = ""
+    """How many pods fit; empty for as many as on any node."""
     labels: Mapping[str, str] = {}
 
 

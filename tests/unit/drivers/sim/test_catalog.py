@@ -139,6 +139,8 @@ def test_storage_interfaces_have_no_virtual_functions() -> None:
         ("t4-vm+gh200", "two profiles have a driver gpu.nvidia.com"),
         ("example:partitions=many", "must be a number"),
         ("dgx-h100:vfio,busy-wait=long", "must be a whole number of seconds"),
+        ("t4-vm:pods=many", "must be the number of pods"),
+        ("t4-vm:pods=0", "must be the number of pods"),
         ("dgx-h100:no-iommu", "they need vfio, too"),
     ],
 )
