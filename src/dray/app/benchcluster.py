@@ -22,9 +22,8 @@ from dray.controllers.commons import Commons
 from dray.controllers.metrics import ControllerMetrics
 from dray.controllers.runtime import Effects
 from dray.effects.log import MemoryLog
-from dray.scheduler.core.orders import Order
-from dray.scheduler.core.state import SchedulerState
 from dray.scheduler.loop import Scheduler, SchedulerEffects, SchedulerOptions
+from dray.scheduler.observing import Nobody
 from dray.server.assembly import MASTER, ServerParts, open_api_server
 from dray.server.inprocess import InProcessClient
 from dray.server.ports import Authorizer, User, View
@@ -41,24 +40,15 @@ class _Nobody:
         raise AssertionError("requests in this process carry no credentials")
 
 
-class AttemptCount:
+class AttemptCount(Nobody):
     """Counts how often pods or groups were tried; an observer of the scheduler."""
 
     def __init__(self) -> None:
         self.count = 0
 
-    def watch(self, state: SchedulerState) -> None:
-        """Look away."""
-
     def attempt_made(self, seconds: float) -> None:
         """Count it."""
         self.count += 1
-
-    def order_done(self, order: Order, seconds: float) -> None:
-        """Look away."""
-
-    def claim_created(self, is_success: bool) -> None:
-        """Look away."""
 
 
 @dataclass(frozen=True, slots=True)

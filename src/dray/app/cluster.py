@@ -15,6 +15,7 @@ from dray.controllers.basic import BASIC_NAMES
 from dray.controllers.commons import Commons
 from dray.controllers.metrics import ControllerMetrics
 from dray.controllers.runtime import Effects
+from dray.effects.claimcreation import ClaimCreations
 from dray.node.metrics import NodeMetrics
 from dray.scheduler.loop import Scheduler, SchedulerEffects, SchedulerOptions
 from dray.scheduler.metrics import SchedulerMetrics
@@ -43,14 +44,15 @@ async def _run(options: ClusterOptions, premises: Premises, announce: Callable[[
     registry = CollectorRegistry()
     premises.api.site.show_metrics("cluster", lambda: generate_latest(registry).decode())
     effects = Effects(premises.clock, premises.entropy, premises.log)
-    commons = Commons(premises.client, premises.informers, effects, ControllerMetrics(registry))
+    creations = ClaimCreations(registry)
+    commons = Commons(premises.client, premises.informers, effects, ControllerMetrics(registry, creations))
     controllers = Controllers(commons, choose_controllers(["*"]) - BASIC_NAMES)
     scheduler = Scheduler(
         premises.client,
         premises.informers,
         options.scheduler,
         SchedulerEffects(premises.clock, premises.entropy, premises.log),
-        SchedulerMetrics(registry),
+        SchedulerMetrics(registry, creations),
     )
     supplies = NodeSupplies(
         client=premises.client,

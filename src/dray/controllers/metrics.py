@@ -14,22 +14,26 @@ from dray.api.meta import OwnerReference
 from dray.api.resource.claim import ResourceClaim
 from dray.api.resource.podclaims import EXTENDED_RESOURCE_ANNOTATION, POD_CLAIM_ANNOTATION
 from dray.controllers.generatedclaims import asks_for_admin_access
+from dray.effects.claimcreation import ClaimCreations
 
 __all__ = ["ControllerMetrics"]
 
 _EVICTION_BUCKETS: Final = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240)
+_CLAIM_GAUGES: Final = ("dynamic_resource_allocation_resource_claims", "resourceclaim_controller_resource_claims")
+"""The name since Kubernetes 1.37, and the one before."""
 _ANSWER_BUCKETS: Final = tuple(0.001 * 2**n for n in range(15))
 
 
 class ControllerMetrics:
     """The metrics of all controllers of a process."""
 
-    def __init__(self, registry: CollectorRegistry) -> None:
+    def __init__(self, registry: CollectorRegistry, creations: ClaimCreations | None = None) -> None:
         self._registry = registry
+        self._creations = creations or ClaimCreations(registry)
         self._claim_creates = Counter(
-            "dynamic_resource_allocation_resourceclaim_creates",
-            "Claims that were made, or could not be made.",
-            ("status", "admin_access", "owner_api_group", "owner_api_kind"),
+            "resourceclaim_controller_creates",
+            "Claims that were made, or could not be made, as Kubernetes before 1.37 counts them.",
+            ("status", "admin_access"),
             registry=registry,
         )
         self.pod_deletions = Counter(
@@ -65,9 +69,10 @@ class ControllerMetrics:
 
     def count_claim_create(self, claim: ResourceClaim, owner: OwnerReference, *, is_made: bool) -> None:
         """A claim was made for an owner, or could not be."""
-        group = owner.api_version.rpartition("/")[0]
-        status, admin = "success" if is_made else "failure", str(asks_for_admin_access(claim)).lower()
-        self._claim_creates.labels(status, admin, group, owner.kind).inc()
+        is_for_administrators = asks_for_admin_access(claim)
+        self._creations.count(owner, is_made=is_made, is_for_administrators=is_for_administrators)
+        status = "success" if is_made else "failure"
+        self._claim_creates.labels(status, str(is_for_administrators).lower()).inc()
 
     def gauge_claims(self, list_claims: Callable[[], Iterable[ResourceClaim]]) -> None:
         """Count claims whenever somebody asks for metrics."""
@@ -81,8 +86,8 @@ class _ClaimGauge(Collector):
         self._list_claims = list_claims
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
-        """The family without samples."""
-        return [_make_claim_family()]
+        """The families without samples."""
+        return [_make_claim_family(name) for name in _CLAIM_GAUGES]
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         """Count."""
@@ -94,15 +99,15 @@ class _ClaimGauge(Collector):
                 _find_source(claim),
             )
             counts[key] = counts.get(key, 0) + 1
-        family = _make_claim_family()
-        for labels, count in sorted(counts.items()):
-            family.add_metric(labels, count)
-        return [family]
+        families = [_make_claim_family(name) for name in _CLAIM_GAUGES]
+        for family in families:
+            for labels, count in sorted(counts.items()):
+                family.add_metric(labels, count)
+        return families
 
 
-def _make_claim_family() -> GaugeMetricFamily:
-    labels = ("allocated", "admin_access", "source")
-    return GaugeMetricFamily("dynamic_resource_allocation_resource_claims", "Claims there are.", labels=labels)
+def _make_claim_family(name: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, "Claims there are.", labels=("allocated", "admin_access", "source"))
 
 
 def _find_source(claim: ResourceClaim) -> str:

@@ -6,7 +6,6 @@ is never less than what was decided: a claim that holds other devices by now is 
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,6 +26,7 @@ from dray.errors import ApiError, Conflict, NotFound
 from dray.scheduler.core.extended import is_unmade, to_create
 from dray.scheduler.core.orders import ClaimWrite
 from dray.scheduler.core.podclaims import is_reserved_for
+from dray.scheduler.observing import Observer
 
 __all__ = ["ClaimWrites", "WriteFailed", "made_for"]
 
@@ -53,10 +53,10 @@ class _Turn:
 class ClaimWrites:
     """Writes claims through a client."""
 
-    def __init__(self, client: Client, pace: Pace, note_creation: Callable[[bool], None]) -> None:
+    def __init__(self, client: Client, pace: Pace, observer: Observer) -> None:
         self._client = client
         self._pace = pace
-        self._note_creation = note_creation
+        self._observer = observer
         self._turns: OrderedDict[str, _Turn] = OrderedDict()
         """By uid of the claim, the last written at the end."""
 
@@ -103,11 +103,15 @@ class ClaimWrites:
         try:
             created = await self._client.create(RESOURCE_CLAIM, to_create(claim))
         except (ApiError, Unreachable) as fault:
-            self._note_creation(False)
+            self._note_creation(claim, is_made=False)
             ref = f"{claim.metadata.namespace}/{claim.metadata.name}"
             raise WriteFailed(f"create claim for extended resources {ref}: {fault}") from fault
-        self._note_creation(True)
+        self._note_creation(claim, is_made=True)
         return created
+
+    def _note_creation(self, claim: ResourceClaim, *, is_made: bool) -> None:
+        for owner in claim.metadata.owner_references:
+            self._observer.claim_created(owner, is_made=is_made)
 
     async def _refetch(self, claim: ResourceClaim) -> ResourceClaim:
         try:

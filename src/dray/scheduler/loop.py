@@ -22,7 +22,7 @@ from dray.errors import InternalError
 from dray.scheduler.bind import Binder
 from dray.scheduler.claimwrites import ClaimWrites
 from dray.scheduler.core.moment import Moment
-from dray.scheduler.core.news import Changed
+from dray.scheduler.core.news import Bound, Changed, NotBound
 from dray.scheduler.core.orders import Order
 from dray.scheduler.core.profile import Profile
 from dray.scheduler.core.queue import DEFAULT_PACE, QueuePace
@@ -101,7 +101,7 @@ class Scheduler:
         self._inbox = Inbox(effects.clock)
         pace = Pace(effects.clock, effects.entropy)
         self._events = PodEvents(client, options.instance, pace, effects.log)
-        claims = ClaimWrites(client, pace, observer.claim_created)
+        claims = ClaimWrites(client, pace, observer)
         self._binder = Binder(client, claims, self._events, pace, effects.log)
         self._crew = Crew(self._perform)
         self._known_faults: set[Violation] = set()
@@ -158,18 +158,23 @@ class Scheduler:
         if self._state.waiting:
             self._give(check_waiting(self._state, now))
         while now.seconds < deadline:
+            before = self._state.counters.attempts.copy()
             orders = schedule_next(self._state, now)
             begun, now = now.seconds, self._now()
             if orders is None:
                 self._tell(now)
                 return
             self._observer.attempt_made(now.seconds - begun)
+            for ending in (self._state.counters.attempts - before).elements():
+                self._observer.attempt_ended(ending, now.seconds - begun)
             self._give(orders)
             if self._options.self_check:
                 self._check()
 
     def _take_news(self, now: Moment) -> None:
         while (news := self._inbox.take()) is not None:
+            if isinstance(news, Bound | NotBound):
+                self._observer.binding_ended(news, now.seconds)
             self._give(step(self._state, news, now))
 
     def _tell(self, now: Moment) -> None:

@@ -11,6 +11,8 @@ from tests.unit.controllers.cluster import Call, Cluster
 from tests.unit.controllers.crew import Crew, working_crew
 
 CREATES = "dynamic_resource_allocation_resourceclaim_creates_total"
+CREATES_BEFORE = "resourceclaim_controller_creates_total"
+CLAIMS_BEFORE = "resourceclaim_controller_resource_claims"
 CLAIMS = "dynamic_resource_allocation_resource_claims"
 DELETIONS = "device_taint_eviction_controller_pod_deletions_total"
 
@@ -45,6 +47,7 @@ def test_claims_that_were_made_are_counted_by_owner_and_access() -> None:
             ("true", "", "Pod", "failure"): 1.0,
             ("false", "scheduling.k8s.io", "PodGroup", "success"): 1.0,
         }
+        assert read(crew.registry, CREATES_BEFORE) == {("false", "success"): 2.0, ("true", "failure"): 1.0}
 
     given: list[dict[str, object]] = [
         {"template": "gpus"},
@@ -88,6 +91,7 @@ def test_claims_there_are_are_told_apart_by_where_they_come_from() -> None:
             ("false", "true", "resource_claim_template"): 1.0,
             ("false", "true", "extended_resource"): 1.0,
         }
+        assert read(crew.registry, CLAIMS_BEFORE) == read(crew.registry, CLAIMS)
 
     given: list[dict[str, object]] = [
         {"pod": "p", "uses": {"gpu": "claim mine"}, "node": "n"},

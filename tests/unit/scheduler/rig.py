@@ -23,7 +23,7 @@ from dray.controllers.runtime import Effects
 from dray.effects.entropy import SeededEntropy
 from dray.effects.log import MemoryLog
 from dray.scheduler.loop import Scheduler, SchedulerEffects, SchedulerOptions
-from dray.scheduler.observing import Nobody
+from dray.scheduler.observing import Nobody, Observer
 from tests.unit.controllers.cluster import Cluster, Meddled
 
 __all__ = ["SCHEDULER", "TOGETHER", "Rig", "rigged"]
@@ -67,7 +67,7 @@ class Process:
             self._parts.append(Controllers(Commons(client, self._informers, effects, metrics), rig.chosen))
         if SCHEDULER in name:
             effects_ = SchedulerEffects(clock, entropy, log)
-            self._parts.append(Scheduler(client, self._informers, rig.options, effects_, rig.attempts))
+            self._parts.append(Scheduler(client, self._informers, rig.options, effects_, rig.observer))
         self.task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:
@@ -98,6 +98,8 @@ class Rig:
         self.chosen = choose_controllers(controllers)
         self.log = MemoryLog()
         self.attempts = Attempts()
+        self.observer: Observer = self.attempts
+        """Who watches schedulers that are started from now on."""
         self.crashed: set[str] = set()
         """Processes that are to be ended: nothing else happens before `restart`."""
         self._seed = 0

@@ -81,7 +81,6 @@ def _accept(state: SchedulerState, entry: Entry, chosen: Chosen, now: Moment) ->
     order = assume(state, entry, pod, chosen, now)
     pass_on_hope(state, entry, now)
     state.reports.pop(pod.metadata.uid, None)
-    state.counters.count("scheduled", pod.spec.scheduler_name)
     return order
 
 
@@ -188,8 +187,6 @@ def _refuse(  # noqa: PLR0913 - the last is an option by keyword
     entry.open, entry.plan = _only_open(refused.wish), None
     state.queue.refuse(entry, refused.plugins, now.seconds)
     state.counters.count("unschedulable", entry.pod.spec.scheduler_name)
-    for plugin in refused.plugins:
-        state.counters.refused_by[plugin] = state.counters.refused_by.get(plugin, 0) + 1
     note_refusal(state, refused, message, entry.pod, likeness=entry.likeness, nominated=nominated)
 
 

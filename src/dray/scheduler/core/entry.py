@@ -51,6 +51,8 @@ class Entry:
     tried: float = 0.0
     due: float = 0.0
     serial: int = 0
+    was_flushed: bool = False
+    """Whether it is tried for no reason but that it waited long."""
     is_urgent: bool = False
     """Whether others are leaving for its sake: then it does not back off, lest somebody else takes their place."""
 

@@ -49,7 +49,9 @@ def attempt_group(state: SchedulerState, entry: Entry, now: Moment) -> list[Orde
         done = f"{scheduled + len(trial.placed)} scheduled, {trial.untried} remaining"
         why = f"minCount ({needed}) cannot be satisfied: {done}"
     state.queue.refuse(entry, trials.refused_by, now.seconds)
-    state.counters.count("unschedulable", entry.pod.spec.scheduler_name)
+    state.counters.count_group("unschedulable", entry.pod.spec.scheduler_name)
+    for pod in entry.pods.values():
+        state.counters.count("unschedulable", pod.spec.scheduler_name)
     refused = {} if trial is None else trial.refused
     if sites is None:
         return _refuse_anywhere(state, entry, refused, why, now)
@@ -83,7 +85,7 @@ def _count_placed(state: SchedulerState, group: GroupKey) -> int:
 def _accept(state: SchedulerState, entry: Entry, group: GroupKey, trial: GroupTrial, now: Moment) -> list[Order]:
     for uid in trial.placed:
         state.reports.pop(uid, None)
-        state.counters.count("scheduled", entry.pods[uid].spec.scheduler_name)
+    state.counters.count_group("scheduled", entry.pod.spec.scheduler_name)
     pass_on_hope(state, entry, now)
     left = {uid: pod for uid, pod in entry.pods.items() if uid not in trial.placed}
     state.queue.remove(entry.key, now.seconds)
@@ -139,6 +141,7 @@ def _tell_refused(state: SchedulerState, entry: Entry, refused: dict[str, Refuse
 
 def _fail(state: SchedulerState, entry: Entry, message: str, now: Moment) -> list[Order]:
     state.queue.fail(entry, now.seconds)
+    state.counters.count_group("error", entry.pod.spec.scheduler_name)
     for pod in entry.pods.values():
         state.counters.count("error", pod.spec.scheduler_name)
         note_failure(state, pod, "SchedulerError", message)

@@ -36,6 +36,7 @@ def preempt(state: SchedulerState, pod: Pod, refused: Refused, attempt: Attempt)
     if not attempt.profile.has("DefaultPreemption") or not refused.nodes:
         return Eviction()
     uid = pod.metadata.uid
+    state.counters.preemptions += 1
     if uid in state.evicting:
         return Eviction("preemption: not eligible due to a terminating pod on the nominated node.")
     wish = refused.wish
@@ -50,8 +51,8 @@ def preempt(state: SchedulerState, pod: Pod, refused: Refused, attempt: Attempt)
             return Eviction(planned.message)
         state.snapshot.withdraw(uid)
         return Eviction(planned.message, nominated="")
-    state.counters.preemptions += 1
     state.counters.victims += len(planned.victims)
+    state.counters.violations += planned.violations
     state.evicting[uid] = frozenset(victim.metadata.uid for victim in planned.victims)
     state.snapshot.nominate(pod, planned.node_name)
     order = Evict(pod, planned.node_name, planned.victims)

@@ -37,6 +37,8 @@ DEFAULT_PACE = QueuePace()
 
 
 _CERTAIN: Final = Stir(is_certain=True)
+_FLUSH: Final = "UnschedulableTimeout"
+"""What wakes an entry that nothing woke for long."""
 
 _Ticket = tuple[float, float, float, int, Entry]
 """Order in a heap, then a serial number by which an outdated ticket is known, then the entry."""
@@ -217,7 +219,7 @@ class Queue:
         for entry in list(self._resting.values()):
             if now - entry.tried >= self._pace.longest_rest:
                 entry.tried = now
-                self.wake_alone(entry, now, "UnschedulableTimeout")
+                self.wake_alone(entry, now, _FLUSH)
 
     def next_due(self, now: float) -> float | None:
         """When something is to be done although nothing happens; None if never."""
@@ -294,6 +296,7 @@ class Queue:
     def _move(self, entry: Entry, now: float, cause: str) -> None:
         """Out of rest, to be tried now or, if it was tried a moment ago, after backing off."""
         self._leave(entry)
+        entry.was_flushed = cause == _FLUSH
         entry.due = self._backoff_end(entry)
         if entry.due <= now:
             entry.since = now

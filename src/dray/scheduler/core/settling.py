@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from dray.api.resource.claim import ResourceClaim
 from dray.scheduler.core.admitting import admit_group, find_group_key, group_entry_key
 from dray.scheduler.core.attempting import withdraw
@@ -12,10 +14,12 @@ from dray.scheduler.core.moment import Moment
 from dray.scheduler.core.news import Bound, ClaimSeen, ClaimsReserved, NotBound
 from dray.scheduler.core.orders import AbandonBinding, FinishBinding, Order, Tell
 from dray.scheduler.core.reporting import note_failure
-from dray.scheduler.core.state import Assumed, GroupKey, SchedulerState
+from dray.scheduler.core.state import Assumed, DeviceWait, GroupKey, SchedulerState
 from dray.values.times import MicroTime
 
 __all__ = ["check_waiting", "find_deadline", "settle_bound", "settle_claim", "settle_not_bound", "settle_reserved"]
+
+_PRE_BIND: Final = 'running PreBind plugin "DynamicResources": '
 
 
 def settle_bound(state: SchedulerState, news: Bound, now: Moment) -> list[Order]:
@@ -27,6 +31,7 @@ def settle_bound(state: SchedulerState, news: Bound, now: Moment) -> list[Order]
     promised = {claim.metadata.uid for claim, _ in assumed.promised}
     _lapse(state, assumed, news.pod_uid)
     assumed.is_bound = True
+    _count_placed(state, assumed)
     placed = state.snapshot.find_pod(news.pod_uid)
     if placed is not None and any(claim.metadata.uid not in promised for claim in state.claims.used_by(placed)):
         stir_held(state, placed)
@@ -34,6 +39,11 @@ def settle_bound(state: SchedulerState, news: Bound, now: Moment) -> list[Order]
         del state.assumed[news.pod_uid]
     state.queue.remove(news.pod_uid, now.seconds)
     return []
+
+
+def _count_placed(state: SchedulerState, assumed: Assumed) -> None:
+    state.counters.count("scheduled", assumed.pod.spec.scheduler_name)
+    state.counters.flushed += assumed.entry.was_flushed
 
 
 def _keep(state: SchedulerState, assumed: Assumed | None, claims: tuple[ResourceClaim, ...], now: Moment) -> None:
@@ -59,6 +69,7 @@ def settle_not_bound(state: SchedulerState, news: NotBound, now: Moment) -> list
         return []
     if assumed.is_seen:
         # The answer was lost on the way, but the binding was made.
+        _count_placed(state, assumed)
         _lapse(state, assumed, news.pod_uid)
         del state.assumed[news.pod_uid]
         return []
@@ -107,6 +118,7 @@ def settle_reserved(state: SchedulerState, news: ClaimsReserved, now: Moment) ->
     if assumed is None:
         return []
     assumed.claims = (*assumed.claims, *news.claims)
+    assumed.waits_since = now.seconds
     state.waiting.add(news.pod_uid)
     told = _look_after(state, news.pod_uid, assumed, now)
     if told:
@@ -145,21 +157,27 @@ def _look_after(state: SchedulerState, uid: str, assumed: Assumed, now: Moment) 
         known = state.claims.find(claim.metadata.namespace, claim.metadata.name)
         if known is None or known.metadata.uid != claim.metadata.uid:
             text = f'could not find ResourceClaim "{claim.metadata.namespace}/{claim.metadata.name}"'
-            return [_abandon(state, assumed, f'running PreBind plugin "DynamicResources": {text}')]
+            return [_abandon(state, assumed, f"{_PRE_BIND}{text}", "error", now)]
         latest.append(known)
     assumed.claims = tuple(latest)
     if assumed.is_gone:
-        return [_abandon(state, assumed, "the pod is gone")]
+        return [_abandon(state, assumed, "the pod is gone", "error", now)]
     verdicts = [judge_readiness(claim, now.date, _timeout(state, assumed)) for claim in latest]
     hopeless = next((each for each in verdicts if each.state in (ReadyState.FAILED, ReadyState.TIMED_OUT)), None)
     if hopeless is not None:
-        return [_abandon(state, assumed, f'running PreBind plugin "DynamicResources": {hopeless.message}')]
+        status = "failure" if hopeless.state is ReadyState.FAILED else "timeout"
+        return [_abandon(state, assumed, f"{_PRE_BIND}{hopeless.message}", status, now)]
     if all(each.state is ReadyState.READY for each in verdicts):
-        state.waiting.discard(uid)
+        _end_wait(state, assumed, "success", now)
         return [FinishBinding(assumed.bind, assumed.claims)]
     return []
 
 
-def _abandon(state: SchedulerState, assumed: Assumed, message: str) -> AbandonBinding:
+def _end_wait(state: SchedulerState, assumed: Assumed, status: str, now: Moment) -> None:
     state.waiting.discard(assumed.pod.metadata.uid)
+    assumed.wait = DeviceWait(status, now.seconds - assumed.waits_since)
+
+
+def _abandon(state: SchedulerState, assumed: Assumed, message: str, status: str, now: Moment) -> AbandonBinding:
+    _end_wait(state, assumed, status, now)
     return AbandonBinding(assumed.bind, assumed.claims, message)

@@ -7,7 +7,8 @@ once: an assumed pod stands in the snapshot like any other, and its devices in t
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from dray.allocator.cluster import Cluster
 from dray.allocator.results import ShareIds
@@ -18,6 +19,7 @@ from dray.api.resource.slice import ResourceSlice
 from dray.api.resource.taintrule import DeviceTaintRule
 from dray.api.scheduling.podgroup import PodGroup
 from dray.scheduler.core.claimbook import ClaimBook, ClaimKey
+from dray.scheduler.core.counters import Counters
 from dray.scheduler.core.decide import Refused
 from dray.scheduler.core.devices import DeviceWorld
 from dray.scheduler.core.extended import ClassNames
@@ -30,12 +32,19 @@ from dray.scheduler.core.reach import Reach
 from dray.scheduler.core.snapshot import Snapshot
 from dray.scheduler.core.stir import Stir
 
-__all__ = ["Assumed", "Counters", "GroupKey", "PendingReport", "Refusals", "SchedulerState"]
+__all__ = ["Assumed", "DeviceWait", "GroupKey", "PendingReport", "Refusals", "SchedulerState"]
 
 GroupKey = tuple[str, str]
 """Namespace and name."""
 
 _REMEMBERED_REFUSALS = 4096
+
+
+class DeviceWait(NamedTuple):
+    """How waiting for devices ended, and how long it took: `success`, `failure`, `timeout` or `error`."""
+
+    status: str
+    seconds: float
 
 
 @dataclass(slots=True)
@@ -57,6 +66,10 @@ class Assumed:
     """Whether the server told of it on its node."""
     is_gone: bool = False
     since: float = 0.0
+    waits_since: float = 0.0
+    """When the claims were written, if it had to wait for devices."""
+    wait: DeviceWait | None = None
+    """How waiting for devices ended."""
 
 
 class Refusals:
@@ -92,26 +105,6 @@ class PendingReport:
     among: int = 0
     likeness: Hashable = None
     nominated: str | None = None
-
-
-@dataclass(slots=True)
-class Counters:
-    """What metrics tell, counted where it happens."""
-
-    attempts: dict[tuple[str, str], int] = field(default_factory=dict)
-    """By result and profile."""
-    refused_by: dict[str, int] = field(default_factory=dict)
-    recalled: int = 0
-    """Attempts that were answered from memory."""
-    preemptions: int = 0
-    victims: int = 0
-    explanations: int = 0
-    steps: int = 0
-    """Choices that the search for devices looked at."""
-
-    def count(self, result: str, profile: str) -> None:
-        """Note how an attempt ended."""
-        self.attempts[result, profile] = self.attempts.get((result, profile), 0) + 1
 
 
 class SchedulerState:
