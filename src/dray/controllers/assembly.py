@@ -184,6 +184,7 @@ class Controllers:
             if part.name in chosen and all(map(commons.has, part.needs))
             for controller in part.make(commons)
         )
+        commons.metrics.watch_queues(self._controllers)
 
     @property
     def is_idle(self) -> bool:

@@ -3,22 +3,24 @@
 The one module of controllers that knows Prometheus. Whoever serves `/metrics` gives the registry.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from dray.api.meta import OwnerReference
 from dray.api.resource.claim import ResourceClaim
 from dray.api.resource.podclaims import EXTENDED_RESOURCE_ANNOTATION, POD_CLAIM_ANNOTATION
 from dray.controllers.generatedclaims import asks_for_admin_access
+from dray.controllers.runtime import Controller
 from dray.effects.claimcreation import ClaimCreations
 
 __all__ = ["ControllerMetrics"]
 
 _EVICTION_BUCKETS: Final = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240)
+_WORK_BUCKETS: Final = tuple(1e-8 * 10**n for n in range(12))
 _CLAIM_GAUGES: Final = ("dynamic_resource_allocation_resource_claims", "resourceclaim_controller_resource_claims")
 """The name since Kubernetes 1.37, and the one before."""
 _ANSWER_BUCKETS: Final = tuple(0.001 * 2**n for n in range(15))
@@ -67,6 +69,14 @@ class ControllerMetrics:
             registry=registry,
         )
 
+        self._work_seconds = Histogram(
+            "workqueue_work_duration_seconds",
+            "Time it took to work on a key of a queue.",
+            ("name",),
+            buckets=_WORK_BUCKETS,
+            registry=registry,
+        )
+
     def count_claim_create(self, claim: ResourceClaim, owner: OwnerReference, *, is_made: bool) -> None:
         """A claim was made for an owner, or could not be."""
         is_for_administrators = asks_for_admin_access(claim)
@@ -74,9 +84,38 @@ class ControllerMetrics:
         status = "success" if is_made else "failure"
         self._claim_creates.labels(status, str(is_for_administrators).lower()).inc()
 
+    def watch_queues(self, controllers: Sequence[Controller[Any]]) -> None:
+        """Tell how controllers get through their work."""
+        for controller in controllers:
+            controller.work_done = self._work_seconds.labels(_name_queue(controller)).observe
+        self._registry.register(_QueueFigures(controllers))
+
     def gauge_claims(self, list_claims: Callable[[], Iterable[ResourceClaim]]) -> None:
         """Count claims whenever somebody asks for metrics."""
         self._registry.register(_ClaimGauge(list_claims))
+
+
+class _QueueFigures(Collector):
+    """What the queues of controllers are like at the moment of a scrape."""
+
+    def __init__(self, controllers: Sequence[Controller[Any]]) -> None:
+        self._controllers = controllers
+
+    def collect(self) -> Iterable[Metric]:
+        """Look at each queue."""
+        depth = GaugeMetricFamily("workqueue_depth", "Keys that wait to be worked on.", labels=("name",))
+        adds = CounterMetricFamily("workqueue_adds", "Keys that came to a queue.", labels=("name",))
+        retries = CounterMetricFamily("workqueue_retries", "Keys that something failed for.", labels=("name",))
+        for each in self._controllers:
+            name = (_name_queue(each),)
+            depth.add_metric(name, each.depth)
+            adds.add_metric(name, each.added)
+            retries.add_metric(name, each.retried)
+        return (depth, adds, retries)
+
+
+def _name_queue(controller: Controller[Any]) -> str:
+    return controller.name.replace(" ", "_")
 
 
 class _ClaimGauge(Collector):

@@ -22,6 +22,8 @@ class KeyedQueue(Generic[Key]):
         self._again: set[Key] = set()
         self._filled = asyncio.Semaphore(0)
         """Counts what waits: each key wakes one taker, not all of them."""
+        self.added = 0
+        """How often a key came that did not wait already."""
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -34,8 +36,10 @@ class KeyedQueue(Generic[Key]):
     def add(self, key: Key) -> None:
         """Have the key worked on, once more if it is being worked on."""
         if key in self._active:
+            self.added += key not in self._again
             self._again.add(key)
         elif key not in self._waiting:
+            self.added += 1
             self._waiting[key] = None
             self._filled.release()
 
@@ -52,4 +56,5 @@ class KeyedQueue(Generic[Key]):
         self._active.discard(key)
         if key in self._again:
             self._again.discard(key)
-            self.add(key)
+            self._waiting[key] = None
+            self._filled.release()

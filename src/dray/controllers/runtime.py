@@ -38,6 +38,10 @@ class Effects:
     log: Log
 
 
+def _ignore(seconds: float) -> None:
+    """Look away."""
+
+
 class Controller(Generic[Key]):
     """One queue and the function that works it off."""
 
@@ -48,12 +52,26 @@ class Controller(Generic[Key]):
         self._effects = effects
         self._workers = workers
         self._failures: dict[Key, int] = {}
+        self.retried = 0
+        """How often a key is to be looked at again because something failed."""
+        self.work_done: Callable[[float], None] = _ignore
+        """Told how many seconds a look at a key took."""
         self._due: dict[Key, float] = {}
 
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do now; what waits for its time does not count."""
         return self._queue.is_idle
+
+    @property
+    def depth(self) -> int:
+        """How many keys wait."""
+        return len(self._queue)
+
+    @property
+    def added(self) -> int:
+        """How many keys came so far."""
+        return self._queue.added
 
     def wake(self, key: Key) -> None:
         """Look at a key soon."""
@@ -68,7 +86,9 @@ class Controller(Generic[Key]):
     async def _work(self, tasks: asyncio.TaskGroup) -> None:
         while True:
             key = await self._queue.take()
+            begun = self._effects.clock.monotonic()
             delay = await self._attempt(key)
+            self.work_done(self._effects.clock.monotonic() - begun)
             self._queue.finish(key)
             if delay is None:
                 self._due.pop(key, None)
@@ -98,6 +118,7 @@ class Controller(Generic[Key]):
         return delay
 
     def _plan_retry(self, key: Key, fault: ApiError | Unreachable) -> float:
+        self.retried += 1
         attempt = self._failures[key] = self._failures.get(key, 0) + 1
         delay = min(_FIRST_DELAY_SECONDS * 2 ** min(attempt - 1, _MOST_DOUBLINGS), _LONGEST_DELAY_SECONDS)
         delay = self._effects.entropy.jitter(delay)

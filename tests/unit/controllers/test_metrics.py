@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry
 
+from dray.api.resource.kinds import RESOURCE_CLAIM
 from dray.errors import Conflict
 from tests.cases.controllers.world import put
 from tests.unit.controllers.cluster import Call, Cluster
@@ -118,3 +119,29 @@ def test_evictions_are_counted_once_with_how_late_they_came() -> None:
         {"pod": "p", "uses": {"gpu": "claim c"}, "node": "n"},
     ]
     play(["device-taint-eviction-controller"], given, check)
+
+
+def test_queues_tell_what_came_and_what_failed() -> None:
+    async def scenario() -> None:
+        cluster = Cluster()
+        put(cluster, {"template": "gpus"})
+        put(cluster, {"pod": "p", "uses": {"gpu": "template gpus"}})
+        failures = [1]
+
+        def refuse(call: Call) -> None:
+            if call.verb == "create" and call.kind is RESOURCE_CLAIM and failures:
+                failures.pop()
+                raise Conflict("not now")
+
+        cluster.before_call = refuse
+        async with cluster.serving(), working_crew(cluster, ["resourceclaim-controller"]) as crew:
+            name = ("claims_from_templates",)
+            assert read(crew.registry, "workqueue_retries_total")[name] == 1
+            assert read(crew.registry, "workqueue_adds_total")[name] == 1
+            await crew.pass_time(1.0)
+            assert read(crew.registry, "workqueue_depth")[name] == 0
+            assert read(crew.registry, "workqueue_retries_total")[name] == 1
+            looks = read(crew.registry, "workqueue_work_duration_seconds_count")[name]
+            assert looks == read(crew.registry, "workqueue_adds_total")[name] >= 2
+
+    asyncio.run(scenario())
