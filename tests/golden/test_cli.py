@@ -21,3 +21,12 @@ def test_check_prints_broken_claims_as_expected(form: str, golden: Golden, monke
     result = CliRunner().invoke(app, ["check", "-f", "examples/broken-claims/claims.yaml", "-o", form])
     assert result.exit_code == 1
     golden.check(f"check/broken-claims.{form}", result.output)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_settings_are_shown_as_expected(form: str, golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRAY_LOG_LEVEL", "debug")
+    monkeypatch.delenv("DRAY_CONFIG", raising=False)
+    result = CliRunner().invoke(app, ["--log", "json", "config", "show", "-o", form])
+    assert result.exit_code == 0
+    golden.check(f"config/show.{form}", result.output)
