@@ -92,7 +92,7 @@ def test_unreadable_file_is_told_in_one_sentence(tmp_path: Path, name: str, cont
 def test_bad_yaml_names_its_line(tmp_path: Path) -> None:
     file = tmp_path / "bad.yaml"
     file.write_text("kind: Pod\nmetadata: {name: x\n")
-    assert f"{file}:3: " in dray("check", "-f", str(file)).stderr
+    assert f"{file}:2: " in dray("check", "-f", str(file)).stderr
 
 
 def test_directory_is_refused(tmp_path: Path) -> None:

@@ -95,10 +95,14 @@ def parse_yaml_documents(text: str) -> Iterator[YamlDocument]:
 
 
 def explain_yaml_fault(fault: yaml.MarkedYAMLError, text: str) -> YamlError:
-    """Point at the line a person would: a key without its colon is noticed only on the line below."""
+    """Point at the line a person would.
+
+    A key without its colon is noticed only on the line below, and what is left open only behind the last line.
+    """
     is_unended_key = fault.context == "while scanning a simple key"
     mark = (fault.context_mark if is_unended_key else None) or fault.problem_mark
-    line = mark.line + 1 if mark else 1
+    last = len(text.rstrip().split("\n"))
+    line = min(mark.line + 1, last) if mark else 1
     excerpt = "".join(text.split("\n")[line - 1 : line]).strip()[:MAX_EXCERPT_CHARACTERS]
     return YamlError(f"not YAML: {fault.problem}" + (f", at {excerpt!r}" if excerpt else ""), line)
 

@@ -77,7 +77,7 @@ def test_json_is_yaml() -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("a: 1\nb: [\n", 3),
+        ("a: 1\nb: [\n", 2),
         ("a: 1\n  b: 2\n", 2),
         ("a: 1\n...b\nc: 2\n", 2),
         ("a:\n\t- b\n", 2),

@@ -38,7 +38,7 @@ def test_text_without_objects_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "place"),
-    [("a: [\n", "bad.yaml:2:"), ("- 1\n", "bad.yaml:1:"), ("hello", "bad.yaml:1:"), ("{a", "bad.yaml:2:")],
+    [("a: [\n", "bad.yaml:1:"), ("- 1\n", "bad.yaml:1:"), ("hello", "bad.yaml:1:"), ("{a", "bad.yaml:1:")],
 )
 def test_what_is_no_object_is_refused_with_its_place(text: str, place: str) -> None:
     with pytest.raises(ManifestError) as refusal:
