@@ -30,7 +30,7 @@ from dray.scheduler.core.entry import Entry
 from dray.scheduler.core.news import Changed
 from dray.scheduler.core.nodeinfo import priority_of
 from dray.scheduler.core.nodetrials import holds_devices
-from dray.scheduler.core.state import SchedulerState
+from dray.scheduler.core.state import GroupKey, SchedulerState
 
 __all__ = [
     "fold_budget",
@@ -144,6 +144,17 @@ def _place_pod(state: SchedulerState, pod: Pod, now: float) -> None:
         if before is None:
             stir_held(state, pod)
     state.version += 1
+    group = find_group_key(pod)
+    if group is not None and before is None:
+        _note_placed_member(state, group, now)
+
+
+def _note_placed_member(state: SchedulerState, group: GroupKey, now: float) -> None:
+    """Somebody else placed a member, or we before we started: the others need one less."""
+    admit_group(state, group, now)
+    entry = state.queue.find(group_entry_key(group))
+    if entry is not None:
+        state.queue.wake(entry, now, "AssignedPodAdd")
 
 
 def stir_held(state: SchedulerState, pod: Pod) -> None:
