@@ -221,16 +221,16 @@ class Fate:
         """What is to happen, and after how many more writes."""
         self.silent: set[str] = set()
         """Nodes that say nothing any more."""
-        self._crashed = rig.crashed
+        self._rig = rig
 
     def begin(self, call: Call) -> None:
         """A request is about to be made."""
-        if call.process in self._crashed:
+        if call.process in self._rig.crashed:
             raise Crashed
         if call.verb in ("get", "list", "watch"):
             return
         if self._comes("crash"):
-            self._crashed.add(call.process)
+            self._rig.crash(call.process)
             raise Crashed
         if self._comes("lose"):
             raise Unreachable("the connection broke off")

@@ -5,7 +5,6 @@ nothing is reserved for pods that are gone, nobody has two claims for one thing,
 search finds a place for.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from itertools import combinations, product
@@ -34,6 +33,7 @@ from tests.cases.scheduling.terse import store
 from tests.properties.expressions import is_true
 from tests.properties.histories import CONTROLLERS, HISTORIES, START, Action, Fate, act, end_well, find
 from tests.properties.oracle import Ending, Quirks, answer_plainly
+from tests.unit.scheduler.quietloop import run_quietly
 from tests.unit.scheduler.rig import SCHEDULER, Rig, rigged
 
 SHORT = 12
@@ -261,13 +261,13 @@ async def live_through(history: Sequence[Action], processes: Sequence[str] = PRO
 @settings(max_examples=SHORT)
 @given(HISTORIES)
 def test_whatever_happens_ends_well(history: list[Action]) -> None:
-    asyncio.run(live_through(history))
+    run_quietly(live_through(history))
 
 
 @settings(max_examples=SHORT)
 @given(HISTORIES)
 def test_whatever_happens_ends_well_with_two_sets_of_controllers(history: list[Action]) -> None:
-    asyncio.run(live_through(history, (*PROCESSES, "more controllers")))
+    run_quietly(live_through(history, (*PROCESSES, "more controllers")))
 
 
 @pytest.mark.soak
@@ -277,6 +277,6 @@ def test_whatever_happens_ends_well_in_ten_thousand_histories(batch: int) -> Non
     @settings(max_examples=10_000 // BATCHES, database=None, derandomize=False)
     @given(HISTORIES)
     def play(history: list[Action]) -> None:
-        asyncio.run(live_through(history, (*PROCESSES, "more controllers") if batch % 4 == 0 else PROCESSES))
+        run_quietly(live_through(history, (*PROCESSES, "more controllers") if batch % 4 == 0 else PROCESSES))
 
     play()

@@ -9,7 +9,6 @@ it, `leaving` the pods that are asked to go, `groups` the conditions of groups. 
 `tried`. Every decision is audited, and so is what is stored in the end.
 """
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from dray.api.scheduling.kinds import POD_GROUP
 from dray.api.scheduling.podgroup import PodGroup
 from tests.cases.scheduling.steps import Wire, take_step
 from tests.cases.scheduling.terse import store
+from tests.unit.scheduler.quietloop import run_quietly
 from tests.unit.scheduler.rig import Rig, rigged
 
 Json = dict[str, Any]
@@ -141,4 +141,4 @@ def test_case(given: list[Json], case: Json) -> None:
             assert rig.errors == []
             assert await rig.audit() == []
 
-    asyncio.run(run())
+    run_quietly(run())

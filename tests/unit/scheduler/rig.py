@@ -25,18 +25,13 @@ from dray.effects.log import MemoryLog
 from dray.scheduler.loop import Scheduler, SchedulerEffects, SchedulerOptions
 from dray.scheduler.observing import Nobody, Observer
 from tests.unit.controllers.cluster import Cluster, Meddled
+from tests.unit.scheduler.quietloop import QuietLoop
 
 __all__ = ["SCHEDULER", "TOGETHER", "Rig", "rigged"]
 
 SCHEDULER = "scheduler"
 TOGETHER = "controllers and scheduler"
 """The name of a process that is both."""
-
-_QUIET_ROUNDS = 40
-"""Turns of the event loop without anything to do, after which nothing is on its way any more."""
-
-_MOST_ROUNDS = 2000
-"""Turns after which whoever still has something to do waits for the clock."""
 
 _NAMESPACE = "ml"
 
@@ -76,11 +71,6 @@ class Process:
             for part in self._parts:
                 tasks.create_task(part.run())
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether everything that was heard of is done."""
-        return all(part.is_idle for part in self._parts)
-
     async def stop(self) -> None:
         """End at once, in the middle of whatever is done. May come twice."""
         self.task.cancel()
@@ -101,7 +91,8 @@ class Rig:
         self.observer: Observer = self.attempts
         """Who watches schedulers that are started from now on."""
         self.crashed: set[str] = set()
-        """Processes that are to be ended: nothing else happens before `restart`."""
+        """Processes that are to be ended."""
+        self._resting: asyncio.Future[None] | None = None
         self._seed = 0
         self._names = processes
         self._processes: dict[str, Process] = {}
@@ -139,16 +130,24 @@ class Rig:
             self._processes[name] = Process(name, self)
 
     async def settle(self) -> None:
-        """Let everybody work until nobody has anything to do, or waits for time to pass."""
-        processes = tuple(self._processes.values())
-        quiet = rounds = 0
-        while quiet < _QUIET_ROUNDS and rounds < _MOST_ROUNDS and not self.crashed:
-            await asyncio.sleep(0)
-            rounds += 1
-            quiet = quiet + 1 if all(process.is_idle for process in processes) else 0
-            for process in processes:
-                if process.task.done():
-                    process.task.result()
+        """Let everybody work until nobody has anything to do, or waits for time to pass, or a process crashes."""
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, QuietLoop), "to be run by run_quietly"
+        if not self.crashed:
+            self._resting = loop.watch()
+            try:
+                await self._resting
+            finally:
+                loop.look_away()
+        for process in self._processes.values():
+            if process.task.done():
+                process.task.result()
+
+    def crash(self, name: str) -> None:
+        """Something ends a process: nothing else happens before `restart`."""
+        self.crashed.add(name)
+        if self._resting is not None and not self._resting.done():
+            self._resting.set_result(None)
 
     async def pass_time(self, seconds: float) -> None:
         """Let time pass, and everybody do what was waiting for it."""

@@ -1,6 +1,5 @@
 """What the scheduler counts, as a scrape shows it."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from dray.scheduler.metrics import SchedulerMetrics
 from tests.cases.scheduling.terse import store
 from tests.properties.histories import report
 from tests.unit.controllers.cluster import Call
+from tests.unit.scheduler.quietloop import run_quietly
 from tests.unit.scheduler.rig import Rig, rigged
 
 Json = dict[str, Any]
@@ -46,7 +46,7 @@ def play(act: Callable[[Rig, Read], Awaitable[None]], *things: Json) -> None:
                 await rig.settle()
             await act(rig, read)
 
-    asyncio.run(scenario())
+    run_quietly(scenario())
 
 
 def test_attempts_end_with_a_binding_or_without() -> None:

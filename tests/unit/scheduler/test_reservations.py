@@ -1,11 +1,10 @@
 """How many pods may share a claim: as many as the API takes, the others when there is room."""
 
-import asyncio
-
 from dray.api.core.kinds import POD
 from dray.api.resource.kinds import RESOURCE_CLAIM
 from dray.client.port import ObjectName, Patch, PatchType
 from tests.cases.scheduling.terse import NAMESPACE_NAME, store
+from tests.unit.scheduler.quietloop import run_quietly
 from tests.unit.scheduler.rig import Rig, rigged
 
 LIMIT = 256
@@ -50,4 +49,4 @@ def test_pods_beyond_the_limit_run_when_others_are_done() -> None:
             assert len(claim.status.reserved_for) == LIMIT
             assert await rig.audit() == []
 
-    asyncio.run(run())
+    run_quietly(run())
