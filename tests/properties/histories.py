@@ -60,6 +60,7 @@ START: Sequence[Json] = (
     {"template": "two", "ask": "2 gpu"},
     {"template": "all", "ask": ask(allocationMode="All")},
     {"template": "watched", "ask": ask(allocationMode="All", adminAccess=True)},
+    {"template": "part", "ask": ask(capacity={"requests": {"memory": "2Gi"}})},
     {"template": "patient", "ask": ask(tolerations=[{**BROKEN, "operator": "Exists", "tolerationSeconds": 30}])},
     {
         "template": "either",
@@ -101,14 +102,18 @@ def partitions() -> Json:
     return {"card": draws(2), "half-0": draws(1), "half-1": draws(1)}
 
 
+WIDE: Json = {"allowMultipleAllocations": True, "capacity": {"memory": {"value": "4Gi"}}}
+"""A device of which several may have a part each."""
+
 OFFERS: Sequence[Json] = (
     {"devices": ["gpu-0"]},
     {"devices": ["gpu-0", "gpu-1", "gpu-2"]},
     {"devices": {"gpu-0": {"taints": [BROKEN]}, "gpu-1": {}}},
     {"devices": preparing(1)},
     {"devices": {**preparing(2), "gpu-2": {}}},
-    {"devices": partitions(), "card": 2, "of": 2},
+    *[{"devices": partitions(), "card": 2, "of": 2}] * 2,
     {"devices": ["gpu-0", "gpu-1"], "of": 2},
+    *[{"devices": {"wide": WIDE, "gpu-0": {}}}] * 2,
 )
 USES: Sequence[Json] = (
     {"gpu": "template one"},
@@ -117,6 +122,9 @@ USES: Sequence[Json] = (
     {"gpu": "template watched"},
     {"gpu": "template patient"},
     {"gpu": "template either"},
+    {"gpu": "template part"},
+    {"gpu": "claim shared"},
+    {"gpu": "claim shared"},
     {"gpu": "claim shared"},
     {"gpu": "claim shared", "more": "template one"},
     {"gpu": "template one", "more": "template one"},
