@@ -145,6 +145,8 @@ class Step(_Part, frozen=True):
     say: str = ""
     prints: tuple[str, ...] = ()
     """Pieces of what the command prints."""
+    hides: tuple[str, ...] = ()
+    """Pieces of what it does not print."""
     fails: bool = False
     """Whether the command is to be refused."""
     want: Wants = Wants()
@@ -152,7 +154,7 @@ class Step(_Part, frozen=True):
     @property
     def facts(self) -> int:
         """How much of this can be true or false."""
-        return self.fails + len(self.prints) + self.want.facts
+        return self.fails + len(self.prints) + len(self.hides) + self.want.facts
 
 
 class Scene(_Part, frozen=True):

@@ -146,8 +146,8 @@ def _judge_output(step: Step, done: Done, commands: Commands) -> list[str]:
     if step.run.startswith("kubectl") and not commands.has_kubectl:
         return []
     words = Words()
-    return [
-        f"it did not print {piece!r}, but {done.output!r}"
-        for piece in step.prints
-        if not words.find(piece, done.output)
+    unprinted = [piece for piece in step.prints if not words.find(piece, done.output)]
+    unhidden = [piece for piece in step.hides if words.has(piece, done.output)]
+    return [f"it did not print {piece!r}, but {done.output!r}" for piece in unprinted] + [
+        f"it printed {piece!r}: {done.output!r}" for piece in unhidden
     ]

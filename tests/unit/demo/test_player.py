@@ -46,14 +46,19 @@ def perform(*steps: Step, folder: Path) -> tuple[int, list[str]]:
 
 def test_commands_are_told_and_counted(tmp_path: Path) -> None:
     facts, heard = perform(
-        Step("dray version", "First.", ("Kubernetes",)), Step("dray check", fails=True), folder=tmp_path
+        Step("dray version", "First.", ("Kubernetes",), ("Docker",)), Step("dray check", fails=True), folder=tmp_path
     )
-    assert (facts, heard) == (2, ["First.", "$ dray version", "0", "$ dray check", "2"])
+    assert (facts, heard) == (3, ["First.", "$ dray version", "0", "$ dray check", "2"])
 
 
 @pytest.mark.parametrize(
     "step",
-    [Step("dray version", fails=True), Step("dray check"), Step("dray version", prints=("nothing of the kind",))],
+    [
+        Step("dray version", fails=True),
+        Step("dray check"),
+        Step("dray version", prints=("nothing of the kind",)),
+        Step("dray version", hides=("Kubernetes",)),
+    ],
 )
 def test_what_comes_out_otherwise_is_told(tmp_path: Path, step: Step) -> None:
     with pytest.raises(Unmet, match=f"after `{step.run}`: it "):
