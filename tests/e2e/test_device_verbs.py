@@ -1,6 +1,7 @@
 """`dray device` as people run it, against a server of its own."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -91,3 +92,32 @@ def test_what_cannot_be_done_is_said(words: list[str], kubeconfig: Path) -> None
     assert done.returncode == 2
     assert done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_gpu_of_a_machine_is_still_its_own_after_a_cluster_was_killed(tmp_path: Path) -> None:
+    file = tmp_path / "kubeconfig"
+
+    def up(*nodes: str) -> None:
+        words = ["up", "-d", "--port", "0", "--data-dir", str(tmp_path), *nodes]
+        assert dray(*words, kubeconfig=file).returncode == 0
+
+    def driver_of_gpu() -> str:
+        shown = dray("device", "show", "dgx-h100-0/gpu-0", "-o", "json", kubeconfig=file)
+        return str(json.loads(shown.stdout)[0]["kernelDriver"])
+
+    def wait_for(driver: str) -> None:
+        assert any(driver_of_gpu() == driver for _ in range(100)), f"gpu-0 is not under {driver}"
+
+    up("--nodes", "dgx-h100:vfio")
+    try:
+        manifest = str(Path(__file__).parents[2] / "examples/use-cases/06-vfio/machine.yaml")
+        assert dray("apply", "-f", manifest, kubeconfig=file).returncode == 0
+        wait_for("vfio-pci")
+        status = json.loads(dray("status", "--data-dir", str(tmp_path), "-o", "json", kubeconfig=file).stdout)
+        os.kill(status["running"][0]["pid"], signal.SIGKILL)
+        up()
+        wait_for("vfio-pci")
+        assert dray("delete", "pods", "--all", "-n", "use-case", kubeconfig=file).returncode == 0
+        wait_for("nvidia")
+    finally:
+        dray("down", "--data-dir", str(tmp_path), kubeconfig=file)

@@ -137,7 +137,9 @@ class NodeAgent(DriverListener):
 
     def _begin(self, pod: Pod, running: Sequence[str], events: Iterable[Event]) -> PodTask:
         now = self._around.clock.now().to_time()
-        task = PodTask(pod, recover(pod, plan_pod(pod), running, now), self._work, self._forget)
+        holds_claims = bool(self.keeper.claims.select_for_pod(pod.metadata.uid))
+        state = recover(pod, plan_pod(pod), running, now, holds_claims=holds_claims)
+        task = PodTask(pod, state, self._work, self._forget)
         self._tasks[pod.metadata.uid] = task
         for event in events:
             task.offer(event)

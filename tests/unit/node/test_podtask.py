@@ -159,3 +159,22 @@ async def test_a_refusal_that_is_known_only_after_something_was_taken_back_does_
     refusing.set()
     await world.wait_phase("new", "Running")
     assert world.driver.calls == [("prepare", ("c",)), ("prepare", ("d",)), ("unprepare", ("c",)), ("prepare", ("d",))]
+
+
+async def test_agent_that_remembers_nothing_prepares_claims_of_running_pods_anew(world: World) -> None:
+    first = await world.add_node()
+    await world.add_claim("c")
+    await world.add_pod("p", claims=["c"])
+    before = await world.wait_phase("p", "Running")
+    calls = list(world.driver.calls)
+    await first.aclose()
+    await world.add_node()
+    await world.until(lambda: world.driver.calls == calls + calls)
+    after = await world.pod("p")
+    assert after.status.phase == "Running"
+    assert [each.container_id for each in after.status.container_statuses] == [
+        each.container_id for each in before.status.container_statuses
+    ]
+    await world.delete("p")
+    await world.wait_gone("p")
+    assert len(world.driver.calls) == 2 * len(calls) + 1

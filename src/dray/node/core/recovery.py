@@ -17,11 +17,12 @@ _LOST_MESSAGE: Final = "The container could not be located when the pod was term
 _TERMINAL: Final = ("Succeeded", "Failed")
 
 
-def recover(pod: Pod, plan: PodPlan, running: Collection[str], now: Time) -> PodState:
+def recover(pod: Pod, plan: PodPlan, running: Collection[str], now: Time, *, holds_claims: bool = True) -> PodState:
     """The state to begin with. `running` are the containers that run; their starts are told as events afterwards.
 
     For a new pod that is the beginning of its course. A pod that has ended stays so; what it may still hold is
-    released.
+    released. Where nothing remembers the claims of a pod that runs, `holds_claims` is False: they are prepared anew,
+    while its containers go on.
     """
     statuses = {
         each.name: each
@@ -37,7 +38,7 @@ def recover(pod: Pod, plan: PodPlan, running: Collection[str], now: Time) -> Pod
         for container in plan.containers
         if container.name in statuses
     }
-    needs_claims = plan.has_claims and not running and not has_ended
+    needs_claims = plan.has_claims and not has_ended and not (running and holds_claims)
     is_initialized = any(
         each.type == "Initialized" and each.status == "True" for each in pod.status.conditions
     ) and bool(running or has_ended or any(each.ended for each in runs.values()))
