@@ -211,7 +211,7 @@ ACTIONS = mixed(
         (1, st.sampled_from([1, 20, 400]).map(lambda seconds: ("wait", seconds))),
     ]
 )
-HISTORIES = st.lists(ACTIONS, min_size=12, max_size=24)
+HISTORIES = st.lists(ACTIONS, min_size=16, max_size=64)
 
 
 # How processes and connections end
