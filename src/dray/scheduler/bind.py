@@ -73,8 +73,7 @@ class Binder:
             case Tell():
                 self._events.tell(PodEvent(order.pod, order.type, order.reason, order.action, order.note))
             case Evict():
-                await self._evict(order)
-                report(Evicted(order.pod.metadata.uid))
+                report(Evicted(order.pod.metadata.uid, await self._evict(order)))
             case _:
                 seen = await self._free(order)
                 if seen is not None:
@@ -159,14 +158,22 @@ class Binder:
                 await self._claims.delete_made(claim)
         return None
 
-    async def _evict(self, order: Evict) -> None:
-        pod = order.pod
+    async def _evict(self, order: Evict) -> bool:
+        """Whether all victims are leaving, as far as the server told."""
+        pod, is_complete = order.pod, True
         for victim in order.victims:
             await _quietly(self._statuses.mark_disrupted(victim, pod.spec.scheduler_name))
             only = DeleteOptions(preconditions=Preconditions(uid=victim.metadata.uid))
-            await _quietly(self._client.delete(POD, name_of(victim), only))
+            try:
+                await self._client.delete(POD, name_of(victim), only)
+            except NotFound:
+                continue
+            except (ApiError, Unreachable):
+                is_complete = False
+                continue
             note = f"Preempted by pod {pod.metadata.uid} on node {order.node_name}"
             self._events.tell(PodEvent(victim, "Normal", "Preempted", "Preempting", note, related=pod))
+        return is_complete
 
 
 async def _quietly(request: Awaitable[Any]) -> None:

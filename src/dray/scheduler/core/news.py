@@ -57,6 +57,7 @@ class ClaimSeen(NamedTuple):
 
 
 class Evicted(NamedTuple):
-    """The requests to evict pods for the sake of this one were made, successfully or not."""
+    """The requests to evict pods for the sake of this one were made; `is_complete` if all of them are leaving."""
 
     pod_uid: str
+    is_complete: bool

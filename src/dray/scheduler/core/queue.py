@@ -144,6 +144,12 @@ class Queue:
         self._go(entry, Place.BACKOFF, "ScheduleAttemptFailure")
         heapq.heappush(self._failed, self._ticket(entry, floor(entry.due)))
 
+    def pause(self, entry: Entry, now: float) -> None:
+        """What was done for the sake of a resting entry failed: try it again after a pause."""
+        if entry.place is Place.UNSCHEDULABLE:
+            self._leave(entry)
+            self.fail(entry, now)
+
     def retry(self, entry: Entry, now: float, cause: str = "ForceActivate") -> None:
         """Try an entry at once, whatever it waited for."""
         self._leave(entry)

@@ -11,13 +11,21 @@ from dray.scheduler.core.bindingconditions import ReadyState, deadline_of, judge
 from dray.scheduler.core.entry import Entry, Place
 from dray.scheduler.core.folding import note_claim, stir_freed, stir_held
 from dray.scheduler.core.moment import Moment
-from dray.scheduler.core.news import Bound, ClaimSeen, ClaimsReserved, NotBound
+from dray.scheduler.core.news import Bound, ClaimSeen, ClaimsReserved, Evicted, NotBound
 from dray.scheduler.core.orders import AbandonBinding, FinishBinding, Order, Tell
 from dray.scheduler.core.reporting import note_failure
 from dray.scheduler.core.state import Assumed, DeviceWait, GroupKey, SchedulerState
 from dray.values.times import MicroTime
 
-__all__ = ["check_waiting", "find_deadline", "settle_bound", "settle_claim", "settle_not_bound", "settle_reserved"]
+__all__ = [
+    "check_waiting",
+    "find_deadline",
+    "settle_bound",
+    "settle_claim",
+    "settle_evicted",
+    "settle_not_bound",
+    "settle_reserved",
+]
 
 _PRE_BIND: Final = 'running PreBind plugin "DynamicResources": '
 
@@ -105,6 +113,15 @@ def settle_claim(state: SchedulerState, news: ClaimSeen, now: Moment) -> list[Or
     """The server returned a claim."""
     if state.claims.put(news.claim):
         note_claim(state, news.claim, now.seconds)
+    return []
+
+
+def settle_evicted(state: SchedulerState, news: Evicted, now: Moment) -> list[Order]:
+    """Pods leave for the sake of this one. If some do not, as a request failed, it is tried again after a pause."""
+    state.evicting.pop(news.pod_uid, None)
+    entry = state.queue.find(news.pod_uid)
+    if entry is not None and not news.is_complete:
+        state.queue.pause(entry, now.seconds)
     return []
 
 

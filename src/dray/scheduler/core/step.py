@@ -27,6 +27,7 @@ from dray.scheduler.core.settling import (
     check_waiting,
     settle_bound,
     settle_claim,
+    settle_evicted,
     settle_not_bound,
     settle_reserved,
 )
@@ -51,8 +52,7 @@ def step(state: SchedulerState, news: News, now: Moment) -> list[Order]:
         case ClaimSeen():
             return settle_claim(state, news, now)
         case Evicted():
-            state.evicting.pop(news.pod_uid, None)
-            return []
+            return settle_evicted(state, news, now)
 
 
 def _fold(state: SchedulerState, change: Changed[Any], now: Moment) -> list[Order]:
