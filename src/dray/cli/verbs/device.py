@@ -44,9 +44,9 @@ def fail(  # noqa: PLR0913  # one parameter for each option
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
-    """Have a simulated device fail: its driver taints it and reports it unhealthy.
+    """Have a simulated device fail.
 
-    Only annotates the node. MIG devices and other parts fail with their card.
+    Its driver taints it and reports it unhealthy. Only annotates the node. MIG devices and other parts fail with their card.
 
     \b
       dray device fail dgx-h100-0/gpu-3                        whoever has it is evicted
