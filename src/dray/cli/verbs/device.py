@@ -46,7 +46,8 @@ def fail(  # noqa: PLR0913  # one parameter for each option
 ) -> None:
     """Have a simulated device fail.
 
-    Its driver taints it and reports it unhealthy. Only annotates the node. MIG devices and other parts fail with their card.
+    Its driver taints it and reports it unhealthy. Only annotates the node. MIG devices and other parts fail with their
+    card.
 
     \b
       dray device fail dgx-h100-0/gpu-3                        whoever has it is evicted
