@@ -41,7 +41,7 @@ def test_schedulers_that_are_not_to_agree_have_no_lease() -> None:
     [
         (None, "No such file"),
         (b"\xff", "is not text"),
-        (b"kind: [", "line 2: not YAML"),
+        (b"kind: [", "line 1: not YAML"),
         (b"", "has 0 documents"),
         (f"{HEAD}---\n{HEAD}".encode(), "has 2 documents"),
         (b"kind: Pod\n", "kind: Unsupported value"),
