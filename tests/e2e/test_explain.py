@@ -193,7 +193,7 @@ BAD = [
     (["pod", "pod2", "-n", "elsewhere"], "there is no pod elsewhere/pod2\n  try: dray explain pod pod2 -n default"),
     (["claim", "nothing"], "there is no claim default/nothing"),
     (["-f", "no-such-file.yaml"], "cannot read no-such-file.yaml"),
-    (["-f", "-"], "standard input:3: not YAML"),
+    (["-f", "-"], "standard input:2: not YAML"),
 ]
 
 
