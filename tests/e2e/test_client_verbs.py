@@ -95,6 +95,17 @@ def test_a_pod_from_manifest_to_log_to_its_end(kubeconfig: Path, manifest: Path)
     assert (gone.returncode, gone.stdout, gone.stderr) == (0, "", "No resources found in demo namespace.\n")
 
 
+def test_what_went_with_its_namespace_is_deleted(kubeconfig: Path) -> None:
+    space = "apiVersion: v1\nkind: Namespace\nmetadata: {name: brief}\n"
+    inside = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gone, namespace: brief}\n"
+    assert dray("apply", "-f", "-", kubeconfig=kubeconfig, stdin=space).returncode == 0
+    deleted = dray("delete", "-f", "-", kubeconfig=kubeconfig, stdin=f"{space}---\n{inside}")
+    assert (deleted.returncode, deleted.stderr) == (0, "")
+    assert deleted.stdout.splitlines() == ["namespace/brief deleted", "configmap/gone deleted"]
+    alone = dray("delete", "-f", "-", kubeconfig=kubeconfig, stdin=inside)
+    assert (alone.returncode, alone.stdout) == (2, "")
+
+
 def wait_until(line: str, *words: str, kubeconfig: Path) -> None:
     """Wait until a watch prints a line that begins so, blanks apart."""
     command = [sys.executable, "-m", "dray", "get", *words, "--watch"]

@@ -84,6 +84,8 @@ class _Deleting:
     is_forgiving: bool
     failures: int = 0
     _deleted: "list[tuple[Resource, Selection, str]]" = field(default_factory=list)
+    _namespaces: set[str] = field(default_factory=set)
+    """Those that go, with everything in them."""
 
     async def delete(self, client: "UntypedClient", default: str) -> "list[tuple[Resource, Selection, str]]":
         """Ask for everything to go, and say so; what was there, with its uids."""
@@ -125,9 +127,15 @@ class _Deleting:
         try:
             place = await client.delete(resource.path(namespace, name), self.options, {})
         except (ApiError, DrayError) as fault:
-            if not (isinstance(fault, NotFound) and self.is_forgiving):
+            # What lay in a namespace that goes may be gone before its turn comes.
+            is_gone_with_it = resource.is_namespaced and namespace in self._namespaces
+            if isinstance(fault, NotFound) and is_gone_with_it:
+                typer.echo(f"{resource.title}/{name} deleted")
+            elif not (isinstance(fault, NotFound) and self.is_forgiving):
                 self._fail(fault)
             return
+        if resource.plural == "namespaces" and not resource.group:
+            self._namespaces.add(name)
         selection = Selection(namespace=namespace if resource.is_namespaced else "", name=name)
         self._deleted.append((resource, selection, place.uid))
         typer.echo(f"{resource.title}/{name} deleted")
