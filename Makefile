@@ -40,13 +40,13 @@ demo: $(INSTALLED) ## show what dray does, on clusters that come and go (NAME=ex
 SHARING = -n $(WORKERS) --dist worksteal
 
 # A test that hangs is shown with its stacks and fails, and the others go on.
-HANGS = -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
+HANGS = -o faulthandler_timeout=$(1) -o faulthandler_exit_on_timeout=true
 
 test: $(INSTALLED) ## run the tests
-	$(RUN) pytest $(SHARING) --hypothesis-profile ci $(HANGS)
+	$(RUN) pytest $(SHARING) --hypothesis-profile ci $(call HANGS,300)
 
 soak: $(INSTALLED) ## run the full rounds: every test, long random histories
-	$(RUN) pytest $(SHARING) --hypothesis-profile soak -m ''
+	$(RUN) pytest $(SHARING) --hypothesis-profile soak -m '' $(call HANGS,3600)
 
 check: lint types imports ## lint, format, types and import contracts: what CI asks first
 
