@@ -75,6 +75,9 @@ def name(part: object) -> str:
 MISSING = pytest.mark.parametrize(("verb", "row"), [each for each in ROWS.items() if each[1].no_file], ids=name)
 BAD = pytest.mark.parametrize(("verb", "row"), [each for each in ROWS.items() if each[1].bad_yaml], ids=name)
 ABSENT = pytest.mark.parametrize(("verb", "row"), [each for each in ROWS.items() if each[1].no_cluster], ids=name)
+FORBIDDEN = pytest.mark.parametrize(
+    ("verb", "row"), [each for each in ROWS.items() if each[1].no_cluster and each[1].needs_permission], ids=name
+)
 
 
 @pytest.fixture(scope="module")
@@ -147,10 +150,8 @@ def test_cluster_that_is_not_there_is_told(verb: str, row: Row, place: Path) -> 
     check_well_said(dray(verb, row.no_cluster, place), row.no_cluster_code)
 
 
-@ABSENT
+@FORBIDDEN
 def test_permission_that_lacks_is_told(verb: str, row: Row, place: Path) -> None:
-    if not row.needs_permission:
-        pytest.skip("it asks no server for anything")
     done = dray(verb, row.no_cluster, place, cluster="nobody")
     check_well_said(done, 2)
     assert 'User "nobody" cannot ' in done.stderr
