@@ -137,6 +137,6 @@ async def _list_gpus(client: Client, place: DevicePlace) -> list[str]:
 async def _get_node(client: Client, name: str) -> Node:
     nodes = {each.metadata.name: each for each in (await client.list(NODE)).items}
     if name not in nodes:
-        close = difflib.get_close_matches(name, nodes, n=1)
+        close = difflib.get_close_matches(name, nodes, n=1) or sorted(nodes)[:1]
         raise PlaceError(f"there is no node {name}", close[0] if close else "")
     return nodes[name]
