@@ -65,6 +65,7 @@ def test_devices_fail_one_beside_another_and_heal_together() -> None:
         (DevicePlace(NODE_NAME, "gpu-33"), f"{NODE_NAME}/gpu-3"),
         (DevicePlace(NODE_NAME, "anything"), f"{NODE_NAME}/gpu-0"),
         (DevicePlace("nodea", "gpu-3"), NODE_NAME),
+        (DevicePlace("elsewhere", "gpu-3"), NODE_NAME),
         (DevicePlace(NODE_NAME), f"{NODE_NAME}/DEVICE; `dray devices` shows them"),
     ],
 )
